@@ -1,0 +1,1 @@
+extern "C" int pacbench_abi_version(void) { return 1; }

@@ -1,0 +1,82 @@
+"""What every dataset gives, whatever it was read from."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
+
+from pacbench.registry import Registry
+
+IGNORE_LABEL = 255
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One image with what its task needs; fields that a dataset does not have are None.
+
+    Attributes:
+        name: unique within the split, fit for a file name.
+        image: (3, H, W) uint8, RGB.
+        depth: (H, W) float32, metres.
+        flow: (2, H, W) float32, pixels, u then v.
+        labels: (H, W) uint8, 255 = ignore.
+        valid: (H, W) bool, True where depth or flow is known; None means everywhere.
+        unary: (L, H, W) float32 logits, for the CRF task.
+    """
+
+    name: str
+    image: NDArray[np.uint8]
+    depth: NDArray[np.float32] | None = None
+    flow: NDArray[np.float32] | None = None
+    labels: NDArray[np.uint8] | None = None
+    valid: NDArray[np.bool_] | None = None
+    unary: NDArray[np.float32] | None = None
+
+
+@dataclass(frozen=True)
+class DatasetInfo:
+    """What a reader must know of a dataset before using it."""
+
+    name: str
+    version: str
+    tasks: tuple[str, ...]
+    splits: tuple[str, ...]
+    licence: str
+    summary: str
+
+
+class DatasetParams(BaseModel):
+    """Parameters of a dataset, as they stand under ``data: params:`` in a suite."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Dataset(ABC):
+    """Samples of one split, by index; reading is lazy and the same index gives the same sample.
+
+    A subclass is registered with ``@datasets.register(name)``, names its ``info`` and ``Params``,
+    and raises ``UserError`` from ``__init__`` when its files are missing, so that a suite fails
+    before any cell runs.
+    """
+
+    info: ClassVar[DatasetInfo]
+    Params: ClassVar[type[DatasetParams]]
+
+    def __init__(self, params: DatasetParams, split: str, seed: int) -> None:
+        self.params = params
+        self.split = split
+        self.seed = seed
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def __getitem__(self, index: int) -> Sample: ...
+
+
+datasets: Registry[Dataset] = Registry("dataset", ("pacbench.data",), "pacbench.datasets")
