@@ -1,1 +1,31 @@
-"""PAC operators."""
+"""PAC operators for today's PyTorch: plain torch (``reference``) or compiled (``native``).
+
+>>> output = pac_conv2d(image, guide, weight, padding=2)                      # fastest that runs
+>>> output = pac_conv2d(image, guide, weight, padding=2, backend="reference")
+
+``set_backend`` or the environment variable PACBENCH_BACKEND choose for the whole process.
+"""
+
+from pacbench.kernels.backend import can_run, get_backend, set_backend
+from pacbench.kernels.functional import (
+    adapting_kernel,
+    pac_conv2d,
+    pac_conv_transpose2d,
+    pac_pool2d,
+    pacconv2d,
+    pacconv_transpose2d,
+    pacpool2d,
+)
+
+__all__ = [
+    "adapting_kernel",
+    "can_run",
+    "get_backend",
+    "pac_conv2d",
+    "pac_conv_transpose2d",
+    "pac_pool2d",
+    "pacconv2d",
+    "pacconv_transpose2d",
+    "pacpool2d",
+    "set_backend",
+]
