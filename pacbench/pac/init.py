@@ -41,7 +41,7 @@ def fill_(
     shared: bool,
     normalized: bool,
 ) -> None:
-    """Overwrites ``weight`` and ``bias`` as ``filler`` says; all but 'uniform' set the bias to 0."""
+    """Overwrites ``weight`` and ``bias`` as ``filler`` says; bias 0 but for 'uniform'."""
     if bias is not None:
         bias.zero_()
     match filler:
