@@ -11,8 +11,8 @@ def bilinear(
 ) -> NDArray[np.float32]:
     """Resizes the last two axes of (..., h, w) to ``size`` = (H, W), edges repeated.
 
-    There is no anti-aliasing: meant for growing. ``align_corners`` is torch's: corner pixels' centres
-    stay where they are, instead of their outer borders.
+    There is no anti-aliasing: meant for growing. ``align_corners`` is torch's: the centres of the
+    corner pixels stay where they are, instead of their outer borders.
     """
     # Columns first: while there are few rows, the slow gather along the last axis is cheap.
     return _lerp(_lerp(array, size[1], -1, align_corners), size[0], -2, align_corners)

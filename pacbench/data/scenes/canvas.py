@@ -100,9 +100,9 @@ class Canvas:
         image = np.empty((3, *self.shape), dtype=np.float32)
         for channel in range(3):
             plane = image[channel]
-            np.take(span[:, channel], self.material, out=plane)
+            np.take(span[:, channel], self.material, out=plane, mode="clip")
             plane *= self.pattern
-            plane += low[:, channel].take(self.material)
+            plane += low[:, channel].take(self.material, mode="clip")
             plane *= self.shading
         return np.clip(image, 0, 255, out=image)
 

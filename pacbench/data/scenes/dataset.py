@@ -24,6 +24,9 @@ class ScenesParams(DatasetParams):
     classes: Literal[21] = Field(21, description="background and twenty kinds of objects")
     noise: float = Field(2.0, ge=0, description="sensor noise, standard deviation in grey levels")
     blur: float = Field(0.6, ge=0, le=10, description="blur, standard deviation in pixels")
+    jpeg: int | None = Field(
+        90, ge=1, le=100, description="quality of JPEG compression; null for none"
+    )
     unary: Unary | None = Field(
         default_factory=NoiseUnary, description="logits for the CRF task; null for none"
     )
@@ -59,14 +62,15 @@ class Scenes(Dataset):
         if not 0 <= index < len(self):
             raise IndexError(f"scene {index} of {len(self)}")
         from pacbench.data.scenes.scene import make_scene
-        from pacbench.data.scenes.sensor import blurred, noisy, to_bytes
+        from pacbench.data.scenes.sensor import photograph
 
         draws = Draws(SPLITS.index(self.split), self.seed, index)
         scene = make_scene(self.params.size, draws)
-        image = noisy(blurred(scene.colours, self.params.blur), self.params.noise, draws)
+        params = self.params
+        image = photograph(scene.colours, draws, params.blur, params.noise, params.jpeg)
         sample = Sample(
             name=f"{self.split}-{self.seed}-{index:05d}",
-            image=to_bytes(image),
+            image=image,
             depth=scene.depth,
             flow=scene.flow,
             labels=scene.labels,

@@ -43,7 +43,7 @@ def flow_of(
             speed_u - ux * cx - uy * cy, ux, uy,
             speed_v - vx * cx - vy * cy, vx, vy,
         )  # fmt: skip
-    terms = [row.take(instances) for row in moves]
+    terms = [row.take(instances, mode="clip") for row in moves]
     u += terms[0] + terms[1] * x + terms[2] * y
     v += terms[3] + terms[4] * x + terms[5] * y
     flow = np.stack([u, v])

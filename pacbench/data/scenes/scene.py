@@ -12,7 +12,7 @@ from pacbench.data.scenes.canvas import Canvas, Material
 from pacbench.data.scenes.kinds import KINDS, Kind
 from pacbench.data.scenes.motion import flow_of
 from pacbench.data.scenes.sculptor import Pose, Sculptor
-from pacbench.data.scenes.stage import Stage, build_stage, cast_shadow, jitter
+from pacbench.data.scenes.stage import Stage, build_stage, cast_shadow, jitter, light_up, wall_depth
 
 CAMOUFLAGE = 0.2
 """Share of the objects that take a colour of the stage: depth edges with weak contrast."""
@@ -50,10 +50,9 @@ def make_scene(shape: tuple[int, int], draws: Draws) -> Scene:
         tints = _tints(thing, number, stage, draws)
         sculptor = Sculptor(canvas, stage.light, thing.pose, tints, thing.scale)
         thing.kind.build(sculptor, draws)
-    centres = [
-        (thing.pose.x / thing.pose.z, 0.5 * stage.below / thing.pose.z) for thing in things
-    ]
+    centres = [(thing.pose.x / thing.pose.z, 0.5 * stage.below / thing.pose.z) for thing in things]
     flow = flow_of(canvas, canvas.instances(), centres, draws)
+    light_up(canvas, draws)
     return Scene(canvas.colours(), 1 / canvas.inverse_depth, flow, canvas.labels())
 
 
@@ -65,8 +64,11 @@ def _place(canvas: Canvas, stage: Stage, draws: Draws) -> list[_Thing]:
         index = draws.weighted([kind.weight for kind in KINDS])
         kind = KINDS[index]
         for _ in range(draws.choice((1, 1, 1, 2, 2, 3, 4))):
-            z = draws.uniform(2.0, stage.far - 0.6)
-            x = z * draws.uniform(-reach, reach)
+            ray = draws.uniform(-reach, reach)
+            farthest = wall_depth(canvas, ray) - 0.3 - kind.footprint
+            nearest = min(1.8 + 1.5 * kind.footprint, farthest - 0.3)
+            z = draws.uniform(nearest, farthest)
+            x = z * ray
             cos, sin = draws.turn(kind.turn)
             pose = Pose(x, z, stage.below, cos, sin)
             things.append(_Thing(kind, index + 1, pose, draws.uniform(0.8, 1.2)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,17 +21,24 @@ from pacbench.data.scenes.surfaces import (
 Shape = NDArray[np.float64]
 """(n, 2) outline in metres: x to the right, y up from the ground."""
 
-# cos and sin of multiples of 22.5 degrees, written out: libm's may differ in the last bit.
-_C, _S, _H = 0.92387953251128674, 0.38268343236508977, 0.70710678118654752
-_EIGHTH = [(1.0, 0.0), (_C, _S), (_H, _H), (_S, _C)]
-CIRCLE = np.array(
-    [
-        (cos * x - sin * y, sin * x + cos * y)
-        for cos, sin in ((1, 0), (0, 1), (-1, 0), (0, -1))
-        for x, y in _EIGHTH
-    ]
-)
-"""(16, 2) points of the unit circle."""
+
+def _circle(quarter: int) -> Shape:
+    """(4 * quarter, 2) points of the unit circle, for a power of two.
+
+    Made by halving angles, with square roots alone: libm's cosines may differ in the last bit.
+    """
+    cos, sin = 0.0, 1.0
+    for _ in range(quarter.bit_length() - 1):
+        sin, cos = math.sqrt((1.0 - cos) / 2), math.sqrt((1.0 + cos) / 2)
+    points = [(1.0, 0.0)]
+    for _ in range(4 * quarter - 1):
+        x, y = points[-1]
+        points.append((cos * x - sin * y, sin * x + cos * y))
+    return np.array(points)
+
+
+CIRCLE = _circle(8)
+"""(32, 2) points of the unit circle."""
 
 
 def rectangle(left: float, bottom: float, right: float, top: float) -> Shape:
@@ -128,9 +136,7 @@ class Sculptor:
         """An upright cone or cylinder; ``closed`` gives it a lid."""
         point = self.pose.place(self.scale * np.array([base]))[0]
         scaled = (radii[0] * self.scale, radii[1] * self.scale)
-        paint_cone(
-            self.canvas, point, height * self.scale, scaled, self.tints[tint], self.light
-        )
+        paint_cone(self.canvas, point, height * self.scale, scaled, self.tints[tint], self.light)
         if closed:
             self.slab(disc(base[0], base[2], radii[1]), base[1] + height, tint)
 

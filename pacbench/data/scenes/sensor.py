@@ -8,9 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacbench.data.draws import Draws
+from pacbench.data.scenes.jpeg import jpeg_losses
 
 Image = NDArray[np.float32]
 """(3, H, W) RGB, 0 to 255."""
+
+
+def photograph(
+    colours: Image, draws: Draws, blur: float, noise: float, jpeg: int | None
+) -> NDArray[np.uint8]:
+    """(3, H, W) uint8: blurred, noisy and compressed, in the order a camera does it."""
+    image = noisy(blurred(colours, blur), noise, draws)
+    if jpeg is not None:
+        image = jpeg_losses(np.clip(image, 0, 255), jpeg)
+    return np.clip(image + np.float32(0.5), 0, 255).astype(np.uint8)
 
 
 def blurred(image: Image, sigma: float) -> Image:
@@ -38,8 +49,3 @@ def noisy(image: Image, sigma: float, draws: Draws) -> Image:
     if sigma == 0:
         return image
     return image + np.float32(sigma) * draws.bell(image.size).reshape(image.shape)
-
-
-def to_bytes(image: Image) -> NDArray[np.uint8]:
-    """Rounds and clips to uint8."""
-    return np.clip(image + np.float32(0.5), 0, 255).astype(np.uint8)

@@ -25,7 +25,9 @@ NEAREST = 0.4
 AMBIENT = 0.55
 
 
-def paint_face(canvas: Canvas, outlines: Sequence[Points], material: Material, light: Light) -> None:
+def paint_face(
+    canvas: Canvas, outlines: Sequence[Points], material: Material, light: Light
+) -> None:
     """A flat face: its outline (n, 3), then the outlines of its holes, all in one plane."""
     outer = outlines[0]
     if min(float(outline[:, 2].min()) for outline in outlines) < NEAREST:
@@ -97,10 +99,9 @@ def paint_cone(
     if base[2] - reach < NEAREST:
         return
     top = base[1] - height
-    near, far = base[2] - reach, base[2] + reach
-    box = np.array(
-        [[base[0] + s * reach, level, z] for s in (-1, 1) for level in (top, base[1]) for z in (near, far)]
-    )
+    sides = (base[0] - reach, base[0] + reach)
+    depths = (base[2] - reach, base[2] + reach)
+    box = np.array([(x, y, z) for x in sides for y in (top, base[1]) for z in depths])
     window = window_of(canvas.project(box), canvas.shape)
     if window is None:
         return

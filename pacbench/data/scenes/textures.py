@@ -52,7 +52,7 @@ def noise(u: Field2d, v: Field2d) -> Field2d:
     """The tile, one texel per 1/64 period."""
     column = (u * np.float32(64)).astype(np.int32) & _TILE_MASK
     row = (v * np.float32(64)).astype(np.int32) & _TILE_MASK
-    return noise_tile().reshape(-1).take(row * TILE + column)
+    return noise_tile().reshape(-1).take(row * TILE + column, mode="clip")
 
 
 def _fraction(u: Field2d) -> Field2d:
@@ -88,7 +88,8 @@ def grain(u: Field2d, v: Field2d) -> Field2d:
 def patches(u: Field2d, v: Field2d) -> Field2d:
     """Hard-edged irregular patches, as of foliage or camouflage."""
     value = noise(u, v)
-    return np.where(value > 0.52, np.float32(0.85), np.where(value > 0.4, np.float32(0.4), 0 * value))
+    dim = (value > 0.4).astype(np.float32) * np.float32(0.4)
+    return dim + (value > 0.52).astype(np.float32) * np.float32(0.45)
 
 
 def ramp(u: Field2d, v: Field2d) -> Field2d:

@@ -7,6 +7,8 @@ house) and curved ones (ball, jar, person, tree).
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from pacbench.data.draws import Draws
@@ -28,10 +30,9 @@ def person(s: Sculptor, d: Draws) -> None:
 
 def car(s: Sculptor, d: Draws) -> None:
     long, back = d.uniform(1.7, 2.1), d.uniform(0.3, 0.9)
-    body = np.array(
-        [(-long, 0.25), (long, 0.25), (long, 0.7), (0.6 * long, 0.85), (0.25 * long, 1.35)]
-        + [(-back * long, 1.4), (-0.85 * long, 0.95), (-long, 0.85)]
-    )
+    hood = [(long, 0.25), (long, 0.7), (0.6 * long, 0.85), (0.25 * long, 1.35)]
+    trunk = [(-back * long, 1.4), (-0.85 * long, 0.95), (-long, 0.85), (-long, 0.25)]
+    body = np.array(hood + trunk)
     window = np.array([(0.45 * long, 0.88), (0.2 * long, 1.25), (-0.05, 1.27), (-0.05, 0.88)])
     s.box((-0.97 * long, 0.97 * long), (0.25, 0.7), (-0.7, 0.7))
     s.face(body, z=-0.7)
@@ -174,7 +175,7 @@ def bicycle(s: Sculptor, d: Draws) -> None:
 
 def arch(s: Sculptor, d: Draws) -> None:
     w, high, gap = d.uniform(0.6, 1.0), d.uniform(1.2, 2.0), d.uniform(0.3, 0.45)
-    round_top = CIRCLE[:9] * gap + np.array([0.0, 0.55 * high])
+    round_top = CIRCLE[: len(CIRCLE) // 2 + 1] * gap + np.array([0.0, 0.55 * high])
     inner = np.concatenate([np.array([(gap, 0.0)]), round_top, np.array([(-gap, 0.0)])])
     outline = np.concatenate([rectangle(-w, 0, w, high)[[0, 3, 2, 1]], inner])
     for z in (-0.15, 0.15):
@@ -185,15 +186,17 @@ def arch(s: Sculptor, d: Draws) -> None:
 
 def star(s: Sculptor, d: Draws) -> None:
     size, inner = d.uniform(0.3, 0.6), d.uniform(0.3, 0.55)
-    radius = np.where(np.arange(16) % 2 == 0, 1.0, inner)[:, None]
-    s.face(CIRCLE * radius * size + np.array([0.0, size]), lean=d.uniform(-0.2, 0.5))
+    points = CIRCLE[::2]
+    radius = np.where(np.arange(len(points)) % 2 == 0, 1.0, inner)[:, None]
+    s.face(points * radius * size + np.array([0.0, size]), lean=d.uniform(-0.2, 0.5))
 
 
 def _limb(a: tuple[float, float], b: tuple[float, float], half: float) -> Shape:
     """A bar from a to b, ``half`` its width to either side."""
+    dx, dy = b[0] - a[0], b[1] - a[1]
+    share = half / math.sqrt(dx * dx + dy * dy)
+    side = np.array([-dy * share, dx * share])
     start, end = np.array(a), np.array(b)
-    along = end - start
-    side = np.array([-along[1], along[0]]) * (half / np.sqrt(along[0] ** 2 + along[1] ** 2))
     return np.array([start + side, start - side, end - side, end + side])
 
 
@@ -203,7 +206,7 @@ def _spike(x: float, high: float, half: float) -> Shape:
 
 
 def _wobbly(d: Draws, x: float, y: float, radius: float, wobble: float) -> Shape:
-    """A closed outline of 16 lobes around (x, y)."""
+    """A closed, jagged outline around (x, y)."""
     lobes = np.array([1.0 - wobble * d.uniform() for _ in CIRCLE])[:, None]
     return CIRCLE * (lobes * radius) + np.array([x, y])
 

@@ -6,8 +6,6 @@ parameters, has a ``protocol`` for the records, and one method::
     logits(sample, classes, seed) -> (classes, H, W) float32
 """
 
-
-
 from pacbench.data.unary.noise import NoiseUnary
 
 Unary = NoiseUnary

@@ -1,0 +1,105 @@
+"""Trains the unary network on generated scenes: ``python -m pacbench.data.unary.train``.
+
+About ten minutes on two cores. The same seed, thread count and torch give the same file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from pacbench.data.draws import Draws
+from pacbench.data.scenes.dataset import Scenes, ScenesParams
+from pacbench.data.scenes.kinds import CLASSES
+from pacbench.data.unary.network import CHECKPOINT, build_network, network_logits
+
+CROP = 256
+BATCH = 8
+SEED = 1
+"""Of the scenes and of the training: suites train their CRFs on other scenes than these."""
+
+
+def make_scene(index: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Image and labels of one training scene."""
+    sample = Scenes(ScenesParams(count=index + 1, unary=None), "train", SEED)[index]
+    if sample.labels is None:
+        raise AssertionError("scenes have labels")
+    return sample.image, sample.labels
+
+
+def batches(scenes: int, steps: int) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.uint8]]]:
+    """Random crops, half of them mirrored: (B, 3, 256, 256) images and (B, 256, 256) labels."""
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        made = pool.map(make_scene, range(scenes), chunksize=16)
+        pictures = list(tqdm(made, total=scenes, desc="scenes", file=sys.stderr))
+    draws = Draws(SEED)
+    for _ in range(steps):
+        images = np.empty((BATCH, 3, CROP, CROP), dtype=np.uint8)
+        labels = np.empty((BATCH, CROP, CROP), dtype=np.uint8)
+        for slot in range(BATCH):
+            image, label = draws.choice(pictures)
+            top = draws.between(0, label.shape[0] - CROP)
+            left = draws.between(0, label.shape[1] - CROP)
+            step = draws.choice((1, -1))
+            images[slot] = image[:, top : top + CROP, left : left + CROP][..., ::step]
+            labels[slot] = label[top : top + CROP, left : left + CROP][..., ::step]
+        yield images, labels
+
+
+def train(scenes: int, steps: int, out: Path) -> None:
+    """Writes the network's weights as float16 and prints the checksum of the file."""
+    import torch
+    from torch.nn import functional
+
+    torch.manual_seed(SEED)
+    network = build_network(CLASSES).to(memory_format=torch.channels_last)
+    optimizer = torch.optim.AdamW(network.parameters(), lr=3e-3, weight_decay=1e-4)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=3e-3, total_steps=steps)
+    # Rare classes count for more, or the network would call everything background.
+    weight = torch.ones(CLASSES)
+    weight[0] = 0.3
+    with tqdm(total=steps, desc="steps", file=sys.stderr) as progress:
+        for images, labels in batches(scenes, steps):
+            picture = torch.from_numpy(images).contiguous(memory_format=torch.channels_last)
+            # Every other pixel of the labels is enough for an output of stride 8.
+            logits = network_logits(network, picture)[..., ::2, ::2]
+            target = torch.from_numpy(labels[:, ::2, ::2].astype(np.int64))
+            loss = functional.cross_entropy(logits, target, weight)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            schedule.step()
+            progress.update()
+            progress.set_postfix(loss=f"{loss.item():.3f}", refresh=False)
+    state = {
+        key: value.contiguous().half() if value.is_floating_point() else value
+        for key, value in network.state_dict().items()
+    }
+    torch.save(state, out)
+    print(
+        f"{out}: {out.stat().st_size} bytes, sha256 {hashlib.sha256(out.read_bytes()).hexdigest()}"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m pacbench.data.unary.train", description=__doc__
+    )
+    parser.add_argument("--scenes", type=int, default=1500, help="training scenes (%(default)s)")
+    parser.add_argument("--steps", type=int, default=2000, help="of 8 crops each (%(default)s)")
+    parser.add_argument("--out", type=Path, default=CHECKPOINT, help="file to write (%(default)s)")
+    options = parser.parse_args()
+    train(options.scenes, options.steps, options.out)
+
+
+if __name__ == "__main__":
+    main()
