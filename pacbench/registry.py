@@ -71,6 +71,10 @@ class Registry(Generic[T]):
         self._discover()
         return iter(sorted(self._classes))
 
+    def rediscover(self) -> None:
+        """Look again, after the path of importable packages has changed."""
+        self._discovered = False
+
     def _discover(self) -> None:
         if self._discovered:
             return

@@ -1,0 +1,51 @@
+# Every target sets up what it needs. `make help` lists them.
+PYTHON ?=
+SUITE ?= suites/crf.yaml
+BIN := .venv/bin
+NATIVE := kernels/CMakeLists.txt $(wildcard kernels/csrc/* kernels/csrc/*/*)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test lint format bench wheels clean
+
+help: ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
+
+setup: .venv/installed ## make .venv and install pacbench with what it needs
+
+run: setup ## run the main job, suites/crf.yaml (or SUITE=...)
+	$(BIN)/pacbench run $(SUITE)
+
+test: setup ## run all tests
+	$(BIN)/pytest
+
+lint: setup build/typed ## check style and types
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+format: setup ## bring the code into style
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+bench: setup ## measure the performance bars, as ratios in one run
+	$(BIN)/pytest tests/benchmarks --benchmark-only -s
+
+wheels: setup ## keep a copy of all packages in wheels/, for setting up offline
+	$(BIN)/python -m pip wheel --quiet --constraint constraints.txt --wheel-dir wheels \
+		$$($(BIN)/python -m pip freeze --all --exclude-editable | cut -d' ' -f1 | cut -d= -f1)
+
+clean: ## remove what was built, and the virtual environment
+	rm -rf .venv build dist wheels
+
+# Reinstalled when the native sources or the dependencies change; Python files are used in place.
+.venv/installed: pyproject.toml constraints.txt tools/setup.sh $(NATIVE)
+	PYTHON="$(PYTHON)" tools/setup.sh
+	@touch $@
+
+# The tree as it is imported (kernels/ and baselines/ live in pacbench), for the type checker.
+.PHONY: build/typed
+build/typed:
+	@rm -rf $@ && mkdir -p $@
+	@cp -rs $(CURDIR)/pacbench $@/
+	@cp -rs $(CURDIR)/kernels/. $@/pacbench/kernels/
+	@cp -rs $(CURDIR)/baselines/. $@/pacbench/baselines/

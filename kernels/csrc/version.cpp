@@ -1,1 +1,0 @@
-extern "C" int pacbench_abi_version(void) { return 1; }

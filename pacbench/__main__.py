@@ -1,0 +1,3 @@
+from pacbench.cli import main
+
+main()

@@ -1,0 +1,88 @@
+"""What every method is: built from parameters, given samples, run while the clock is on, scored."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
+
+from pacbench.data.base import Sample
+from pacbench.registry import Registry
+
+TaskName = Literal["crf", "upsample", "hotswap", "op"]
+DeviceName = Literal["cpu", "cuda"]
+
+
+@dataclass(frozen=True)
+class MethodInfo:
+    """What a table, a suite and a reader need to know of a method before it is built.
+
+    Attributes:
+        title: the name that tables print.
+        paper: authors and title of the work it comes from.
+        year: of that work.
+        task: what it is compared on.
+        learnable: whether it has weights to train.
+        devices: where it can run, the preferred one first.
+        backends: implementations it has: ``native`` and ``reference`` are this package's own
+            kernels and plain torch; any other word names the library that does the work.
+        note: what a reader of its row must be told, for example that it is untrained.
+    """
+
+    title: str
+    paper: str
+    year: int
+    task: TaskName
+    learnable: bool
+    devices: tuple[DeviceName, ...] = ("cpu",)
+    backends: tuple[str, ...] = ("reference",)
+    note: str = ""
+
+
+class MethodParams(BaseModel):
+    """Parameters of a method, as they stand under ``params:`` in a suite."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a method is built for: where it runs, and an example of the samples it will see."""
+
+    device: DeviceName
+    backend: str
+    threads: int
+    seed: int
+    example: Sample
+
+
+class Method(ABC):
+    """Turns a sample into an output.
+
+    Only ``run`` is timed. ``prepare`` brings a sample to where ``run`` wants it (device, dtype,
+    layout); ``finish`` brings the output back as an array for the task to score.
+    """
+
+    info: ClassVar[MethodInfo]
+    Params: ClassVar[type[MethodParams]]
+
+    @abstractmethod
+    def __init__(self, params: Any, context: Context) -> None: ...
+
+    @abstractmethod
+    def prepare(self, sample: Sample) -> Any: ...
+
+    @abstractmethod
+    def run(self, inputs: Any) -> Any: ...
+
+    @abstractmethod
+    def finish(self, output: Any) -> NDArray[np.floating[Any]]: ...
+
+
+methods: Registry[Method] = Registry(
+    "method", ("pacbench.baselines", "pacbench.pac"), "pacbench.methods"
+)

@@ -1,0 +1,1 @@
+"""PAC's own methods, as the harness compares them."""

@@ -1,0 +1,74 @@
+"""How far a run has come: a bar on a terminal, plain lines elsewhere, nothing if asked."""
+
+from __future__ import annotations
+
+import sys
+from typing import Self
+
+from tqdm import tqdm
+
+from pacbench.record import Record
+from pacbench.suite.cells import Cell
+
+
+class Progress:
+    """Says nothing; the base of those that do."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def begin(self, cell: Cell) -> None:
+        pass
+
+    def end(self, record: Record) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+class Lines(Progress):
+    """A line per finished cell, for logs."""
+
+    def __init__(self, total: int, done: int) -> None:
+        self.total = total
+        self.done = done
+
+    def end(self, record: Record) -> None:
+        self.done += 1
+        print(f"[{self.done}/{self.total}] {_summary(record)}", file=sys.stderr, flush=True)
+
+
+class Bar(Progress):
+    """A bar with the current cell and the time left; failures stay visible above it."""
+
+    def __init__(self, total: int, done: int) -> None:
+        self._bar = tqdm(total=total, initial=done, unit="cell", dynamic_ncols=True)
+
+    def begin(self, cell: Cell) -> None:
+        self._bar.set_description(str(cell))
+
+    def end(self, record: Record) -> None:
+        if not record.ok:
+            self._bar.write(_summary(record), file=sys.stderr)
+        self._bar.update()
+
+    def close(self) -> None:
+        self._bar.close()
+
+
+def progress(total: int, done: int, quiet: bool) -> Progress:
+    """For ``total`` cells, ``done`` of which were finished earlier."""
+    if quiet:
+        return Progress()
+    return Bar(total, done) if sys.stderr.isatty() else Lines(total, done)
+
+
+def _summary(record: Record) -> str:
+    if record.ok:
+        return f"{record.cell}: ok, {record.seconds.total:.1f} s"
+    reason = record.failure.message.splitlines()[0] if record.failure else ""
+    return f"{record.cell}: {record.status}: {reason}"

@@ -1,0 +1,1 @@
+"""What is made of records: tables, figures and pages. Nothing here measures."""

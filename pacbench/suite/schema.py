@@ -1,0 +1,93 @@
+"""The shape of a suite file; parameters are validated by their method's or dataset's ``Params``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+
+from pacbench.method import TaskName
+
+Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=64)]
+DeviceChoice = Literal["cpu", "cuda", "auto"]
+TableFormat = Literal["md", "latex", "csv"]
+FigureFormat = Literal["png", "pdf", "svg"]
+
+
+def _empty_if_none(value: Any) -> Any:
+    return {} if value is None else value  # `params:` with nothing after it
+
+
+Params = Annotated[dict[str, Any], BeforeValidator(_empty_if_none)]
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class DataSpec(Strict):
+    """Which samples."""
+
+    name: str = Field(description="a registered dataset; see `pacbench list datasets`")
+    split: str = Field("val", description="one of the dataset's splits")
+    limit: int | None = Field(None, ge=1, description="use at most this many samples")
+    params: Params = Field(default_factory=dict, description="the dataset's own parameters")
+
+
+class MethodSpec(Strict):
+    """One method of the comparison, with its parameters."""
+
+    name: str = Field(description="a registered method; see `pacbench list methods`")
+    label: str | None = Field(None, min_length=1, description="what tables call it")
+    backend: str = Field("auto", description="auto, or one of the method's backends")
+    paper_row: str | None = Field(None, description="its row in the paper's table")
+    params: Params = Field(default_factory=dict, description="the method's own parameters")
+
+
+class Limits(Strict):
+    """What one cell may use before it is stopped."""
+
+    seconds: float = Field(600, gt=0, le=86_400, description="wall time of a cell once loaded")
+    memory_gb: float = Field(8, gt=0, le=4096, description="memory a cell may allocate, GB")
+
+
+class Outputs(Strict):
+    """What is written besides the records."""
+
+    tables: list[TableFormat] = Field(default=["md", "latex", "csv"])
+    figures: list[FigureFormat] = Field(default=["png"])
+    pictures: int = Field(2, ge=0, le=100, description="samples whose outputs are kept as images")
+
+
+class Suite(Strict):
+    """What is run: methods × sweep over data, and how it is measured."""
+
+    name: Name = Field(description="short name, used for the run folder")
+    title: str = Field("", description="caption of the tables")
+    task: TaskName = Field(description="what the methods are compared on")
+    paper_table: str | None = Field(None, description="the paper's table that this one mirrors")
+    data: DataSpec
+    methods: list[MethodSpec] = Field(min_length=1)
+    sweep: dict[str, list[Any]] = Field(
+        default_factory=dict,
+        description="lists that multiply into cells: a method's parameter, `backend`, `threads`, "
+        "or `data.PARAMETER`",
+    )
+    exclude: list[dict[str, Any]] = Field(
+        default_factory=list, description="combinations to drop; all keys of an entry must match"
+    )
+    repeats: int = Field(5, ge=1, le=100_000, description="timed runs per sample")
+    warmup: int = Field(1, ge=0, le=1000, description="untimed runs before the first timed one")
+    seed: int = Field(0, ge=0, lt=2**32)
+    device: DeviceChoice = "cpu"
+    threads: int | None = Field(None, ge=1, le=1024, description="default: all cores")
+    limits: Limits = Limits()
+    outputs: Outputs = Outputs()
+
+    @field_validator("sweep")
+    @classmethod
+    def _axes_have_values(cls, sweep: dict[str, list[Any]]) -> dict[str, list[Any]]:
+        for axis, values in sweep.items():
+            if not values:
+                raise ValueError(f"axis '{axis}' is an empty list, which makes zero cells")
+        return sweep

@@ -1,0 +1,50 @@
+"""Segmentation refined by a CRF: image and unary logits in, label scores out, mIoU."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacbench.colours import LABEL_COLOURS
+from pacbench.data.base import IGNORE_LABEL, Sample
+from pacbench.metrics import SegmentationScore
+from pacbench.tasks.base import Array, Picture, Task, tasks
+
+
+def crf_inputs(sample: Sample) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
+    """The image (3, H, W) and the unary logits (L, H, W) that every CRF starts from."""
+    if sample.unary is None:
+        raise ValueError(f"sample '{sample.name}' has no unaries; a CRF needs them")
+    return sample.image, sample.unary
+
+
+@tasks.register("crf")
+class CRFTask(Task):
+    """Scores (L, H, W) label scores by their argmax against the labels."""
+
+    def __init__(self, example: Sample) -> None:
+        classes = len(crf_inputs(example)[1])
+        self._score = SegmentationScore(classes)
+        self.protocol = self._score.protocol
+
+    def score(self, output: Array, sample: Sample) -> dict[str, float]:
+        return self._score.add(_labels_of(output), sample)
+
+    def summary(self) -> dict[str, float]:
+        return self._score.result()
+
+    def pictures(self, output: Array, sample: Sample) -> dict[str, Picture]:
+        panels = {
+            "image": np.ascontiguousarray(sample.image.transpose(1, 2, 0)),
+            "output": LABEL_COLOURS[_labels_of(output)],
+        }
+        if sample.labels is not None:
+            panels["truth"] = LABEL_COLOURS[sample.labels]
+            panels["output"] = np.where(
+                (sample.labels == IGNORE_LABEL)[..., None], LABEL_COLOURS[255], panels["output"]
+            )
+        return panels
+
+
+def _labels_of(output: Array) -> NDArray[np.uint8]:
+    return output.argmax(axis=0).astype(np.uint8)
