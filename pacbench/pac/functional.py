@@ -13,7 +13,7 @@ from typing import TypedDict
 from torch import Tensor
 
 from pacbench import kernels
-from pacbench.kernels.arguments import Window
+from pacbench.kernels.arguments import Window, has_shape, images
 from pacbench.kernels.functional import Size
 from pacbench.kernels.reference import KernelType
 from pacbench.pac.kernel_types import parse_kernel_type, parse_smooth_kernel_type
@@ -163,8 +163,11 @@ def _image_mask(mask: Tensor, kernel: Tensor, size: tuple[int, int]) -> Tensor:
     return image.to(kernel.dtype)
 
 
-def _check_shared(weight: Tensor, channels: int, shared_filters: bool) -> None:
+def _check_shared(input: Tensor, weight: Tensor, shared_filters: bool) -> None:
     """A (1, 1, kh, kw) weight means one filter for all channels; that must be asked for."""
+    images("input", input)
+    has_shape("weight", weight, (None, None, None, None))
+    channels = input.shape[1]
     single = weight.shape[:2] == (1, 1)
     if shared_filters and not single:
         raise ValueError(
@@ -202,7 +205,7 @@ def pacconv2d(
     Returns:
         (B, O, Ho, Wo), the size that ``F.conv2d`` gives. With K = 1 it is ``F.conv2d``.
     """
-    _check_shared(weight, input.shape[1], shared_filters)
+    _check_shared(input, weight, shared_filters)
     return kernels.pacconv2d(
         input, kernel, weight, bias, stride, padding, dilation, backend=process_backend(backend)
     )
@@ -236,7 +239,7 @@ def pacconv_transpose2d(
         around the output pixel, as in the release, those of ``F.conv_transpose2d`` around the input
         pixel: with K = 1 this is ``F.conv_transpose2d`` of ``weight.flip(2, 3)``.
     """
-    _check_shared(weight, input.shape[1], shared_filters)
+    _check_shared(input, weight, shared_filters)
     return kernels.pacconv_transpose2d(
         input,
         kernel,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from pacbench import kernels
-from pacbench.kernels.arguments import Window
+from pacbench.kernels.arguments import Window, has_shape
 from pacbench.kernels.functional import Size
 from pacbench.pac.functional import adapting_options
 
@@ -32,7 +32,7 @@ def pac_conv2d(
     (O,). ``kernel_type``, ``inv_alpha``, ``inv_lambda`` as in ``packernel2d``; ``smooth_kernel``
     (1, 1, s, s) smooths f_i. Returns (B, O, Ho, Wo), the size that ``F.conv2d`` gives.
     """
-    window = Window.of(weight.shape[2:], stride, padding, dilation)
+    window = _window_of(weight, stride, padding, dilation)
     return kernels.pac_conv2d(
         input,
         guide,
@@ -68,7 +68,7 @@ def pac_conv_transpose2d(
     ``weight`` (C, O, kh, kw) or shared (1, 1, kh, kw). Returns (B, O, Ho, Wo), the size that
     ``F.conv_transpose2d`` gives; for the order of the taps see ``pacconv_transpose2d``.
     """
-    window = Window.of(weight.shape[2:], stride, padding, dilation, output_padding, transposed=True)
+    window = _window_of(weight, stride, padding, dilation, output_padding, transposed=True)
     return kernels.pac_conv_transpose2d(
         input,
         guide,
@@ -117,3 +117,17 @@ def pac_pool2d(
             guide, window, kernel_type, inv_alpha, inv_lambda, smooth_kernel, backend
         ),
     )
+
+
+def _window_of(
+    weight: Tensor,
+    stride: Size,
+    padding: Size,
+    dilation: Size,
+    output_padding: Size = 0,
+    *,
+    transposed: bool = False,
+) -> Window:
+    has_shape("weight", weight, (None, None, None, None))
+    size = weight.shape[2:]
+    return Window.of(size, stride, padding, dilation, output_padding, transposed=transposed)

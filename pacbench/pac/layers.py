@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from pacbench.kernels.arguments import images
 from pacbench.kernels.functional import Size
 from pacbench.pac.base import Factory, LayerOutput, PacFilterLayer, PacLayer
 from pacbench.pac.functional import pacconv2d, pacconv_transpose2d, pacpool2d
@@ -209,6 +210,7 @@ class PacPool2d(PacLayer):
         mask: Tensor | None = None,
     ) -> LayerOutput:
         """As :meth:`PacLayer.forward`, after a look at the channels."""
+        images("input_2d", input_2d)
         channels = input_2d.shape[1]
         if self.out_channels > 0 and self.out_channels != channels:
             raise ValueError(f"input_2d has {channels} channels; expected {self.out_channels}")
@@ -216,10 +218,10 @@ class PacPool2d(PacLayer):
             name, maker = ("input_for_kernel", input_for_kernel)
             if kernel is not None:
                 name, maker = ("kernel", kernel)
-            if maker is not None and maker.shape[1] != channels:
+            if maker is not None and tuple(maker.shape[1:2]) != (channels,):
                 raise ValueError(
-                    f"{name} has {maker.shape[1]} channels; expected {channels}, those of "
-                    "input_2d, with channel_wise"
+                    f"{name} has shape {tuple(maker.shape)}; with channel_wise it needs the "
+                    f"{channels} channels of input_2d"
                 )
         return super().forward(input_2d, input_for_kernel, kernel, mask)
 
