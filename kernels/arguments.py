@@ -65,6 +65,15 @@ class Window(NamedTuple):
                 )
         return window
 
+    def flat(self) -> list[int]:
+        """As one list of ints, which is what a torch operator can take."""
+        return [n for pair in self[:5] for n in pair] + [int(self.transposed)]
+
+    @classmethod
+    def from_flat(cls, flat: Sequence[int]) -> Window:
+        pairs = [(flat[i], flat[i + 1]) for i in range(0, 10, 2)]
+        return cls(*pairs, transposed=bool(flat[10]))
+
     def output_size(self, input_size: Sequence[int]) -> Pair:
         """The output's (height, width), torch's formula; ValueError where nothing is left."""
         rows, columns = (

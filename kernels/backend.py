@@ -77,6 +77,8 @@ def choose(backend: str | None, tensors: Iterable[Tensor | None]) -> ModuleType:
         return ops
     if name == "native":
         raise ValueError(f"backend is 'native', but {why_not}; use backend='auto' or 'reference'")
+    if _native.library is None:
+        _warn_once(why_not)
     return reference
 
 

@@ -1,0 +1,157 @@
+// Which source pixels the taps of a tile of target pixels see.
+//
+// Forward, an output pixel gathers from input pixels; in the gradient of the input, an input pixel
+// gathers from output pixels. Both are one rule per axis,
+//     source * source_step == target * target_step + tap * tap_step + origin,
+// so that every operator writes its own tile only: no atomics, the same result on any number of
+// threads.
+//
+// A tile is `count` pixels of one target row, `step` = source_step apart: along it the remainder of
+// the division is constant, so a tap is seen by all of its pixels (but for the image's borders) or
+// by none, and the source pixels of a tap are `advance` apart.
+#pragma once
+
+#include "pac.h"
+#include "vector.h"
+
+namespace pac {
+
+inline int64_t floor_divide(int64_t a, int64_t b) { return a / b - (a % b < 0); }
+inline int64_t ceil_divide(int64_t a, int64_t b) { return -floor_divide(-a, b); }
+inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+inline int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+struct GatherAxis {
+  int64_t source, target, taps;
+  int64_t source_step, target_step, tap_step, origin;
+};
+
+struct Tile {
+  int64_t batch, y, x;  // of the first pixel
+  int64_t step, count;
+};
+
+// Pixels begin <= p < end of a tile see, through `tap`, the source pixels `source` + p * advance
+// (an index into the source plane).
+struct Span {
+  int64_t tap, source, begin, end;
+  bool empty() const { return begin >= end; }
+};
+
+struct Gather {
+  GatherAxis y, x;
+
+  int64_t taps() const { return y.taps * x.taps; }
+  int64_t source_pixels() const { return y.source * x.source; }
+  int64_t target_pixels() const { return y.target * x.target; }
+  int64_t advance(const Tile& tile) const { return tile.step * x.target_step / x.source_step; }
+  int64_t target(const Tile& tile) const { return tile.y * x.target + tile.x; }
+
+  Span span(const Tile& tile, int64_t tap) const {
+    const int64_t tap_y = tap / x.taps, tap_x = tap % x.taps;
+    const int64_t row = tile.y * y.target_step + tap_y * y.tap_step + y.origin;
+    const int64_t column = tile.x * x.target_step + tap_x * x.tap_step + x.origin;
+    if (row % y.source_step != 0 || column % x.source_step != 0) return {tap, 0, 0, 0};
+    const int64_t source_y = row / y.source_step, source_x = column / x.source_step;
+    if (source_y < 0 || source_y >= y.source) return {tap, 0, 0, 0};
+    const int64_t advance = this->advance(tile);
+    const int64_t begin = larger(0, ceil_divide(-source_x, advance));
+    const int64_t end = smaller(tile.count, ceil_divide(x.source - source_x, advance));
+    return {tap, source_y * x.source + source_x, begin, larger(begin, end)};
+  }
+
+  // The taps that some pixel of the tile sees; returns how many.
+  int64_t spans(const Tile& tile, Span* list) const {
+    int64_t n = 0;
+    for (int64_t tap = 0; tap < taps(); ++tap) {
+      const Span one = span(tile, tap);
+      if (!one.empty()) list[n++] = one;
+    }
+    return n;
+  }
+};
+
+inline Gather output_from_input(const PacAxis& y, const PacAxis& x) {
+  const auto axis = [](const PacAxis& a) {
+    return GatherAxis{a.input, a.output, a.taps, a.up, a.down, a.dilation, -a.pad};
+  };
+  return {axis(y), axis(x)};
+}
+
+inline Gather input_from_output(const PacAxis& y, const PacAxis& x) {
+  const auto axis = [](const PacAxis& a) {
+    return GatherAxis{a.output, a.input, a.taps, a.down, a.up, -a.dilation, a.pad};
+  };
+  return {axis(y), axis(x)};
+}
+
+// All tiles of a batch of target images, numbered so that neighbours share source rows.
+class Tiles {
+ public:
+  Tiles(int64_t batch, const Gather& gather, int64_t tile_pixels)
+      : tile_pixels_(tile_pixels), rows_(gather.y.target), width_(gather.x.target),
+        step_(smaller(gather.x.source_step, gather.x.target)),
+        source_step_(gather.x.source_step),
+        tiles_per_phase_(ceil_divide(ceil_divide(width_, source_step_), tile_pixels)),
+        count_(batch * rows_ * step_ * tiles_per_phase_) {}
+
+  int64_t count() const { return count_; }
+
+  // Phases differ in length by one pixel, so the last tile of a phase can be empty.
+  Tile operator[](int64_t index) const {
+    const int64_t first = index % tiles_per_phase_ * tile_pixels_;
+    index /= tiles_per_phase_;
+    const int64_t phase = index % step_;
+    index /= step_;
+    const int64_t pixels = ceil_divide(width_ - phase, source_step_);
+    const int64_t count = larger(0, smaller(tile_pixels_, pixels - first));
+    return {index / rows_, index % rows_, phase + first * source_step_, source_step_, count};
+  }
+
+ private:
+  int64_t tile_pixels_, rows_, width_, step_, source_step_, tiles_per_phase_, count_;
+};
+
+// to[p] = from[p * advance] within the span, 0 in the rest of the tile.
+template <class T>
+inline void copy_row(T* to, const T* from, int64_t advance, int64_t begin, int64_t end) {
+  for (int64_t p = 0; p < begin; ++p) to[p] = 0;
+  if (advance == 1) {
+    for (int64_t p = begin; p < end; ++p) to[p] = from[p];
+  } else {
+    for (int64_t p = begin; p < end; ++p) to[p] = from[p * advance];
+  }
+  for (int64_t p = end; p < kTile<T>; ++p) to[p] = 0;
+}
+
+// A row of K: element p of a tile is at data[p * step].
+template <class T>
+struct KernelRow {
+  const T* data;
+  int64_t step;
+};
+
+// to[p] = K[p] * from[p * advance] within the span, 0 in the rest of the tile.
+template <class T>
+inline void scale_row(T* to, KernelRow<T> kernel, const T* from, int64_t advance, int64_t begin,
+                      int64_t end) {
+  for (int64_t p = 0; p < begin; ++p) to[p] = 0;
+  if (advance == 1 && kernel.step == 1) {
+    for (int64_t p = begin; p < end; ++p) to[p] = kernel.data[p] * from[p];
+  } else {
+    for (int64_t p = begin; p < end; ++p) to[p] = kernel.data[p * kernel.step] * from[p * advance];
+  }
+  for (int64_t p = end; p < kTile<T>; ++p) to[p] = 0;
+}
+
+// sum[p] += product[p] * input[p * advance] within the span.
+template <class T>
+inline void add_products(T* sum, const T* product, const T* input, int64_t advance, const Span& span) {
+  if (advance == 1) {
+    for (int64_t p = span.begin; p < span.end; ++p) sum[p] += product[p] * input[p];
+  } else {
+    for (int64_t p = span.begin; p < span.end; ++p) sum[p] += product[p] * input[p * advance];
+  }
+}
+
+}  // namespace pac
