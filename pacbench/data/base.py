@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
+from pacbench.errors import UserError, did_you_mean
 from pacbench.registry import Registry
 
 IGNORE_LABEL = 255
@@ -25,7 +26,8 @@ class Sample:
         depth: (H, W) float32, metres.
         flow: (2, H, W) float32, pixels, u then v.
         labels: (H, W) uint8, 255 = ignore.
-        valid: (H, W) bool, True where depth or flow is known; None means everywhere.
+        valid: (H, W) bool, True where depth and flow are known; None means everywhere. Where it
+            is False they are 0.
         unary: (L, H, W) float32 logits, for the CRF task.
     """
 
@@ -50,6 +52,25 @@ class DatasetInfo:
     summary: str
 
 
+@dataclass(frozen=True)
+class Source:
+    """A published file that a dataset is read from.
+
+    Attributes:
+        url: where its owners publish it.
+        md5: of the whole file.
+        archive: whether it is unpacked into the dataset's root, or read as it is.
+    """
+
+    url: str
+    md5: str
+    archive: bool
+
+    @property
+    def filename(self) -> str:
+        return self.url.rsplit("/", 1)[-1]
+
+
 class DatasetParams(BaseModel):
     """Parameters of a dataset, as they stand under ``data: params:`` in a suite."""
 
@@ -66,17 +87,39 @@ class Dataset(ABC):
 
     info: ClassVar[DatasetInfo]
     Params: ClassVar[type[DatasetParams]]
+    sources: ClassVar[tuple[Source, ...]] = ()
+    """What ``pacbench data fetch`` downloads; empty for what is not downloaded."""
+    counts: ClassVar[dict[str, int]] = {}
+    """Samples in each published split, for ``pacbench data verify``."""
 
     def __init__(self, params: DatasetParams, split: str, seed: int) -> None:
+        if split not in self.info.splits:
+            raise UserError(
+                f"dataset '{self.info.name}' has no split '{split}'"
+                f"{did_you_mean(split, self.info.splits)}; it has {', '.join(self.info.splits)}"
+            )
         self.params = params
         self.split = split
         self.seed = seed
+
+    @property
+    def protocol(self) -> str:
+        """How samples are made, as records carry it: dataset, version and source of unaries."""
+        unary = getattr(self.params, "unary", None)
+        return f"{self.info.name}-{self.info.version}" + (f";{unary.protocol}" if unary else "")
 
     @abstractmethod
     def __len__(self) -> int: ...
 
     @abstractmethod
     def __getitem__(self, index: int) -> Sample: ...
+
+    def need_index(self, index: int) -> None:
+        """Raises ``IndexError`` for what is no sample; negative indices are none."""
+        if not 0 <= index < len(self):
+            raise IndexError(
+                f"sample {index} of {len(self)} in split '{self.split}' of '{self.info.name}'"
+            )
 
 
 datasets: Registry[Dataset] = Registry("dataset", ("pacbench.data",), "pacbench.datasets")

@@ -36,7 +36,7 @@ def _lerp(
     if axis == -2:
         weight = weight[:, None]
     start = np.take(array, low, axis=axis)
-    step = np.take(array, high, axis=axis)
+    step: NDArray[np.float32] = np.take(array, high, axis=axis)
     step -= start
     step *= weight
     step += start

@@ -48,7 +48,9 @@ class ConfusionMatrix:
         """(classes,) intersection over union; NaN for a class that neither map has."""
         hit = np.diag(self.counts)
         union = self.counts.sum(axis=0) + self.counts.sum(axis=1) - hit
-        return np.divide(hit, union, out=np.full(self.classes, np.nan), where=union > 0)
+        iou = np.full(self.classes, np.nan)
+        np.divide(hit, union, out=iou, where=union > 0)
+        return iou
 
     def mean_iou(self) -> float:
         """Mean over the classes that occur, NaN if none does."""

@@ -34,13 +34,13 @@ def shrink(target: Map, factor: int, mode: Mode) -> Map:
 
 
 def _center(target: Map, factor: int) -> Map:
-    """The paper's "nearest-neighbour downsampling": of each cell, the pixel at (factor - 1) // 2."""
+    """Of each cell the pixel at (factor - 1) // 2: the paper's nearest-neighbour downsampling."""
     first = (factor - 1) // 2
     return np.ascontiguousarray(target[:, first::factor, first::factor])
 
 
 def _nearest(target: Map, factor: int) -> Map:
-    """Of each cell, the pixel that holds its centre: one further than ``center`` for even factors."""
+    """Of each cell the pixel at its centre: one further than ``center`` for even factors."""
     return np.ascontiguousarray(target[:, factor // 2 :: factor, factor // 2 :: factor])
 
 

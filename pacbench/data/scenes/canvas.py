@@ -57,8 +57,9 @@ class Canvas:
 
     def project(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """(n, 3) camera coordinates to (n, 2) pixels (x, y)."""
-        pixels = points[:, :2] * (self.focal / points[:, 2:])
-        return pixels + np.array([self.shape[1] / 2, self.horizon])
+        centre = np.array([self.shape[1] / 2, self.horizon])
+        pixels: NDArray[np.float64] = points[:, :2] * (self.focal / points[:, 2:]) + centre
+        return pixels
 
     def rays(self, window: Window) -> tuple[Field2d, Field2d]:
         """x as (1, w) and y as (h, 1) of a window's rays."""

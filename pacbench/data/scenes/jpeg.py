@@ -82,9 +82,10 @@ def _two_passes(blocks: Plane, matrix: Plane) -> Plane:
     down = np.matmul(matrix, blocks)
     down *= _FIRST_PASS
     np.rint(down, out=down)
-    across = (down.reshape(-1, BLOCK) @ matrix.T).reshape(blocks.shape)
+    across: Plane = (down.reshape(-1, BLOCK) @ matrix.T).reshape(blocks.shape)
     across *= _SECOND_PASS
-    return np.rint(across, out=across)
+    np.rint(across, out=across)
+    return across
 
 
 def _halved(plane: Plane) -> Plane:

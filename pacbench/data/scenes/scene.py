@@ -53,7 +53,7 @@ def make_scene(shape: tuple[int, int], draws: Draws) -> Scene:
     centres = [(thing.pose.x / thing.pose.z, 0.5 * stage.below / thing.pose.z) for thing in things]
     flow = flow_of(canvas, canvas.instances(), centres, draws)
     light_up(canvas, draws)
-    return Scene(canvas.colours(), 1 / canvas.inverse_depth, flow, canvas.labels())
+    return Scene(canvas.colours(), np.float32(1) / canvas.inverse_depth, flow, canvas.labels())
 
 
 def _place(canvas: Canvas, stage: Stage, draws: Draws) -> list[_Thing]:

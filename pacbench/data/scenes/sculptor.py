@@ -46,7 +46,8 @@ def rectangle(left: float, bottom: float, right: float, top: float) -> Shape:
 
 
 def disc(x: float, y: float, radius: float) -> Shape:
-    return CIRCLE * radius + np.array([x, y])
+    outline: Shape = CIRCLE * radius + np.array([x, y])
+    return outline
 
 
 @dataclass(frozen=True)

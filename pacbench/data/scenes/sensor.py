@@ -21,7 +21,8 @@ def photograph(
     image = noisy(blurred(colours, blur), noise, draws)
     if jpeg is not None:
         image = jpeg_losses(np.clip(image, 0, 255), jpeg)
-    return np.clip(image + np.float32(0.5), 0, 255).astype(np.uint8)
+    rounded: Image = np.clip(image + np.float32(0.5), 0, 255)
+    return rounded.astype(np.uint8)
 
 
 def blurred(image: Image, sigma: float) -> Image:

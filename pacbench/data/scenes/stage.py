@@ -130,7 +130,7 @@ def _surface(
     if window is None:
         return
     x, y = canvas.rays(window)
-    depth = 1 / np.maximum(inverse[window], np.float32(1e-3))
+    depth: Field2d = np.divide(np.float32(1), np.maximum(inverse[window], np.float32(1e-3)))
     point = {"x": x * depth, "y": y * depth, "z": depth}
     surface = (point[axes[0]], point[axes[1]])
     material = _material(draws, look)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from pacbench.data.scenes.canvas import Canvas, Material
 from pacbench.data.scenes.raster import fill, window_of
+from pacbench.data.scenes.textures import Field2d
 
 Points = NDArray[np.float64]
 Light = tuple[float, float, float]
@@ -23,6 +24,8 @@ NEAREST = 0.4
 """Metres; what comes nearer to the camera is not drawn."""
 
 AMBIENT = 0.55
+
+ONE = np.float32(1)
 
 
 def paint_face(
@@ -46,7 +49,7 @@ def paint_face(
     x, y = canvas.rays(window)
     inverse = _affine(normal, x, y) * np.float32(1.0 / distance)
     inside = fill(pixels, window) & (inverse > 0)
-    depth = 1 / np.maximum(inverse, np.float32(1e-3))
+    depth: Field2d = ONE / np.maximum(inverse, np.float32(1e-3))
     towards = -1.0 if distance > 0 else 1.0
     shading = _brightness(towards * _dot(normal, np.array(light)))
     surface = (_affine(along, x, y) * depth, _affine(across, x, y) * depth)
@@ -80,10 +83,10 @@ def paint_ellipsoid(
     inside = under_root > 0
     if outlines:
         inside &= fill([canvas.project(outline) for outline in outlines], window)
-    depth = (half - np.sqrt(np.maximum(under_root, 0))) / square
+    depth: Field2d = (half - np.sqrt(np.maximum(under_root, 0))) / square
     nx, ny, nz = a * (x * depth - cx), b * (y * depth - cy), c * (depth - cz)
     surface = (x * depth - cx, y * depth - cy)
-    canvas.paint(window, 1 / depth, inside, surface, _shade(nx, ny, nz, light), material)
+    canvas.paint(window, ONE / depth, inside, surface, _shade(nx, ny, nz, light), material)
 
 
 def paint_cone(
@@ -114,17 +117,17 @@ def paint_cone(
     half = bx * x + bz + (k * slope) * y
     constant = bx * bx + bz * bz - k * k
     under_root = half * half - square * constant
-    depth = (half - np.sqrt(np.maximum(under_root, 0))) / square
+    depth: Field2d = (half - np.sqrt(np.maximum(under_root, 0))) / square
     level = y * depth
     inside = (under_root > 0) & (level <= np.float32(base[1])) & (level >= np.float32(top))
-    depth = np.where(inside, depth, np.float32(1))
+    np.copyto(depth, ONE, where=~inside)
     nx, nz = x * depth - bx, depth - bz
     ny = -slope * (k + slope * level)
     surface = (nx + nz, level - np.float32(base[1]))
-    canvas.paint(window, 1 / depth, inside, surface, _shade(nx, ny, nz, light), material)
+    canvas.paint(window, ONE / depth, inside, surface, _shade(nx, ny, nz, light), material)
 
 
-def _affine(vector: Points, x: NDArray[np.float32], y: NDArray[np.float32]) -> NDArray[np.float32]:
+def _affine(vector: Points, x: Field2d, y: Field2d) -> Field2d:
     a, b, c = (np.float32(value) for value in vector)
     return a * x + (b * y + c)
 
@@ -133,13 +136,12 @@ def _brightness(cosine: float) -> float:
     return AMBIENT + (1 - AMBIENT) * max(cosine, 0.0)
 
 
-def _shade(
-    nx: NDArray[np.float32], ny: NDArray[np.float32], nz: NDArray[np.float32], light: Light
-) -> NDArray[np.float32]:
+def _shade(nx: Field2d, ny: Field2d, nz: Field2d, light: Light) -> Field2d:
     lx, ly, lz = (np.float32(value) for value in light)
     length = np.sqrt(nx * nx + ny * ny + nz * nz)
     cosine = (nx * lx + ny * ly + nz * lz) / np.maximum(length, np.float32(1e-6))
-    return np.float32(AMBIENT) + np.float32(1 - AMBIENT) * np.maximum(cosine, 0)
+    lit: Field2d = np.maximum(cosine, 0)
+    return np.float32(AMBIENT) + np.float32(1 - AMBIENT) * lit
 
 
 # numpy's dot and cross may sum in any order; these do not.

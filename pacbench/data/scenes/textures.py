@@ -33,7 +33,8 @@ def noise_tile() -> Field2d:
         total += weight * _grow_periodic(_grow_periodic(lattice, 0), 1)
         weight, cells = weight * np.float32(0.62), cells * 2
     low, high = total.min(), total.max()
-    return (total - low) / (high - low)
+    tile: Field2d = (total - low) / (high - low)
+    return tile
 
 
 def _grow_periodic(lattice: Field2d, axis: int) -> Field2d:
@@ -44,8 +45,10 @@ def _grow_periodic(lattice: Field2d, axis: int) -> Field2d:
     share = share * share * (3 - 2 * share)  # smooth, so that cells do not show as creases
     if axis == 0:
         share = share[:, None]
-    start = np.take(lattice, at, axis=axis)
-    return start + share * (np.take(lattice, (at + 1) % cells, axis=axis) - start)
+    start: Field2d = np.take(lattice, at, axis=axis)
+    end: Field2d = np.take(lattice, (at + 1) % cells, axis=axis)
+    grown: Field2d = start + share * (end - start)
+    return grown
 
 
 def noise(u: Field2d, v: Field2d) -> Field2d:
@@ -94,7 +97,8 @@ def patches(u: Field2d, v: Field2d) -> Field2d:
 
 def ramp(u: Field2d, v: Field2d) -> Field2d:
     """A smooth change across the surface: contrast fades along its outline."""
-    return np.clip(np.float32(0.5) + np.float32(0.35) * (u + v), 0, 1)
+    value: Field2d = np.clip(np.float32(0.5) + np.float32(0.35) * (u + v), 0, 1)
+    return value
 
 
 TEXTURES: dict[str, Texture] = {

@@ -208,7 +208,8 @@ def _spike(x: float, high: float, half: float) -> Shape:
 def _wobbly(d: Draws, x: float, y: float, radius: float, wobble: float) -> Shape:
     """A closed, jagged outline around (x, y)."""
     lobes = np.array([1.0 - wobble * d.uniform() for _ in CIRCLE])[:, None]
-    return CIRCLE * (lobes * radius) + np.array([x, y])
+    outline: Shape = CIRCLE * (lobes * radius) + np.array([x, y])
+    return outline
 
 
 def _holes(d: Draws, x: float, y: float, reach: float, most: int) -> list[Shape]:

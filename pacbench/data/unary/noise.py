@@ -93,7 +93,7 @@ def _centres(
 
 def _one_hot(labels: NDArray[np.integer], classes: int) -> NDArray[np.float32]:
     """(classes, h, w); a label outside of them, as 255, is all zeros."""
-    return (labels[None] == np.arange(classes)[:, None, None]).astype(np.float32)
+    return np.asarray(labels[None] == np.arange(classes)[:, None, None], dtype=np.float32)
 
 
 def _random_classes(draws: Draws, cells: tuple[int, int], classes: int) -> NDArray[np.intp]:

@@ -61,7 +61,7 @@ def train(scenes: int, steps: int, out: Path) -> None:
     from torch.nn import functional
 
     torch.manual_seed(SEED)
-    network = build_network(CLASSES).to(memory_format=torch.channels_last)
+    network = build_network(CLASSES)
     optimizer = torch.optim.AdamW(network.parameters(), lr=3e-3, weight_decay=1e-4)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=3e-3, total_steps=steps)
     # Rare classes count for more, or the network would call everything background.
@@ -75,7 +75,7 @@ def train(scenes: int, steps: int, out: Path) -> None:
             target = torch.from_numpy(labels[:, ::2, ::2].astype(np.int64))
             loss = functional.cross_entropy(logits, target, weight)
             optimizer.zero_grad()
-            loss.backward()
+            loss.backward()  # type: ignore[no-untyped-call]
             optimizer.step()
             schedule.step()
             progress.update()
@@ -95,7 +95,7 @@ def main() -> None:
         prog="python -m pacbench.data.unary.train", description=__doc__
     )
     parser.add_argument("--scenes", type=int, default=1500, help="training scenes (%(default)s)")
-    parser.add_argument("--steps", type=int, default=2000, help="of 8 crops each (%(default)s)")
+    parser.add_argument("--steps", type=int, default=1500, help="of 8 crops each (%(default)s)")
     parser.add_argument("--out", type=Path, default=CHECKPOINT, help="file to write (%(default)s)")
     options = parser.parse_args()
     train(options.scenes, options.steps, options.out)
