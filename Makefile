@@ -5,7 +5,7 @@ BIN := .venv/bin
 NATIVE := kernels/CMakeLists.txt $(wildcard kernels/csrc/* kernels/csrc/*/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint format bench wheels clean
+.PHONY: help setup run test lint format bench results wheels clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -29,6 +29,9 @@ format: setup ## bring the code into style
 
 bench: setup ## measure the performance bars, as ratios in one run
 	$(BIN)/pytest tests/benchmarks --benchmark-only -s
+
+results: setup ## run the standard suites and make the committed results anew
+	$(BIN)/python tools/results.py
 
 wheels: setup ## keep a copy of all packages in wheels/, for setting up offline
 	$(BIN)/python -m pip wheel --quiet --constraint constraints.txt --wheel-dir wheels \

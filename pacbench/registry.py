@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import warnings
 from collections.abc import Callable, Iterator
 from importlib.metadata import entry_points
 from typing import Generic, TypeVar
@@ -78,12 +79,17 @@ class Registry(Generic[T]):
     def _discover(self) -> None:
         if self._discovered:
             return
-        self._discovered = True
         for home in self.homes:
             package = importlib.import_module(home)
             for module in pkgutil.walk_packages(package.__path__, prefix=f"{home}."):
                 importlib.import_module(module.name)
         for entry in entry_points(group=self.group):
-            loaded = entry.load()
-            if isinstance(loaded, type):
-                self.register(entry.name)(loaded)
+            try:
+                self.register(entry.name)(entry.load())
+            except Exception as error:  # another package's fault must not stop this one
+                warnings.warn(
+                    f"{self.kind} '{entry.name}' of {entry.value} cannot be used: {error}",
+                    RuntimeWarning,
+                    stacklevel=3,
+                )
+        self._discovered = True

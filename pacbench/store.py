@@ -74,9 +74,12 @@ class RunFolder:
             if not runs:
                 raise UserError(f"{root}: holds no run yet; start one with `pacbench run crf`")
             return cls(max(runs, key=lambda p: p.parent.stat().st_mtime).parent)
-        for path in (Path(name), root / name):
-            if (path / "records.jsonl").is_file():
-                return cls(path)
+        try:
+            for path in (Path(name), root / name):
+                if (path / "records.jsonl").is_file():
+                    return cls(path)
+        except OSError as error:
+            raise UserError(f"{name}: cannot be read: {error.strerror}") from None
         raise UserError(
             f"{name}: is not a run folder (it has no records.jsonl); runs are kept in {root}"
         )
@@ -125,7 +128,11 @@ class RunFolder:
             yield RecordWriter(file)
 
     def _lines(self) -> list[bytes]:
-        content = (self.path / "records.jsonl").read_bytes()
+        path = self.path / "records.jsonl"
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise UserError(f"{path}: cannot be read: {error.strerror}") from None
         return content.split(b"\n")[:-1]  # what follows the last newline is torn or empty
 
     def _read_model(self, name: str, model: type[M]) -> M:

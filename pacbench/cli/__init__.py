@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from pacbench.cli import doctor, listing, results, run
+from pacbench.cli import data, doctor, listing, results, run
 from pacbench.errors import UserError
 
 app = typer.Typer(
@@ -39,6 +39,7 @@ run.add_to(app)
 results.add_to(app)
 listing.add_to(app)
 doctor.add_to(app)
+app.add_typer(data.app, name="data")
 
 
 def main() -> None:

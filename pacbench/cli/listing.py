@@ -8,6 +8,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from pacbench.errors import UserError
+
 Kind = Annotated[
     Literal["methods", "suites", "datasets"],
     typer.Argument(help="What to list.", show_default=False),
@@ -38,7 +40,9 @@ def schema() -> None:
 def _methods() -> list[tuple[str, ...]]:
     from pacbench.method import methods
 
-    rows = [("name", "task", "title", "year", "learnable", "devices", "backends", "paper")]
+    rows: list[tuple[str, ...]] = [
+        ("name", "task", "title", "year", "learnable", "devices", "backends", "paper")
+    ]
     for name in methods:
         info = methods[name].info
         rows.append(
@@ -59,7 +63,7 @@ def _methods() -> list[tuple[str, ...]]:
 def _datasets() -> list[tuple[str, ...]]:
     from pacbench.data.base import datasets
 
-    rows = [("name", "version", "tasks", "splits", "summary")]
+    rows: list[tuple[str, ...]] = [("name", "version", "tasks", "splits", "summary")]
     for name in datasets:
         info = datasets[name].info
         rows.append((name, info.version, ",".join(info.tasks), ",".join(info.splits), info.summary))
@@ -71,8 +75,12 @@ def _suites() -> list[tuple[str, ...]]:
 
     here = sorted(Path("suites").glob("*.yaml"))
     found = {path.stem: path for path in [*packaged_suites(), *here]}
-    rows = [("name", "task", "methods", "title")]
+    rows: list[tuple[str, ...]] = [("name", "task", "methods", "title")]
     for name, path in sorted(found.items()):
-        suite = load_suite(str(path)).suite
-        rows.append((name, suite.task, str(len(suite.methods)), suite.title))
+        try:
+            suite = load_suite(str(path)).suite
+        except UserError as error:
+            rows.append((name, "invalid", "", str(error).splitlines()[0]))
+        else:
+            rows.append((name, suite.task, str(len(suite.methods)), suite.title))
     return rows

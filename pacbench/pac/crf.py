@@ -47,7 +47,7 @@ class PacCRF(nn.Module):
         self.perturbed_init = perturbed_init
         self.backend = backend
         self.unary_weight = nn.Parameter(torch.tensor(float(unary_weight)))
-        self.messengers = nn.ModuleList()
+        self.messengers: list[PacConv2d] = nn.ModuleList()  # type: ignore[assignment]
         self.pairwise_weights = nn.ParameterList()
 
     def add_pairwise_kernel(

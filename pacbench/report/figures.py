@@ -20,7 +20,7 @@ from pacbench.report.paper import paper_rows
 from pacbench.report.scores import gain_over_unaries
 from pacbench.suite.schema import Suite
 
-STYLE: dict[str, Any] = {
+STYLE: Any = {
     "font.size": 9,
     "axes.titlesize": 9,
     "axes.spines.top": False,

@@ -75,7 +75,7 @@ def _message(detail: Mapping[str, Any], model: type[BaseModel]) -> str:
         expected = detail["ctx"]["expected"]
         near = did_you_mean(str(given), expected.replace("'", "").replace(" or ", ", ").split(", "))
         return f"got {_short(given)}{near}; allowed: {expected}"
-    message = detail["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+    message = str(detail["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
     if kind == "value_error":
         return message
     return f"got {_short(given)}; should be {message}"

@@ -47,4 +47,4 @@ class CRFTask(Task):
 
 
 def _labels_of(output: Array) -> NDArray[np.uint8]:
-    return output.argmax(axis=0).astype(np.uint8)
+    return np.asarray(output.argmax(axis=0), dtype=np.uint8)

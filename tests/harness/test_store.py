@@ -102,6 +102,8 @@ def test_finding_runs(folder: RunFolder) -> None:
     assert RunFolder.find(str(folder.path), Path("elsewhere")).path == folder.path
     with pytest.raises(UserError, match="is not a run folder"):
         RunFolder.find("nothing", root)
+    with pytest.raises(UserError, match="cannot be read: File name too long"):
+        RunFolder.find("x" * 5000, root)
     with pytest.raises(UserError, match="holds no run yet"):
         RunFolder.find("latest", root / "nothing")
 

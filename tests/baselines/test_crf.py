@@ -1,0 +1,103 @@
+"""CRFs as methods: what holds for all of them, and Full-CRF against its equation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+from pacbench.data.base import Sample
+from pacbench.method import Context, Method, methods
+
+CRFS = ["full_crf", "pac_crf"]
+
+
+def sample_of(height: int = 12, width: int = 15, labels: int = 4, shift: float = 0.0) -> Sample:
+    random = np.random.default_rng(7)
+    return Sample(
+        name="a",
+        image=random.integers(0, 256, (3, height, width), dtype=np.uint8),
+        labels=random.integers(0, labels, (height, width)).astype(np.uint8),
+        unary=random.normal(size=(labels, height, width)).astype(np.float32) + np.float32(shift),
+    )
+
+
+def build(name: str, sample: Sample, **params: Any) -> Method:
+    cls = methods[name]
+    backend = "reference" if "reference" in cls.info.backends else cls.info.backends[0]
+    return cls(cls.Params(**params), Context("cpu", backend, 1, 0, sample))
+
+
+def output_of(name: str, sample: Sample, **params: Any) -> NDArray[Any]:
+    with torch.inference_mode():  # as a worker does
+        method = build(name, sample, **params)
+        return method.finish(method.run(method.prepare(sample)))
+
+
+def softmax(scores: NDArray[Any]) -> NDArray[Any]:
+    exponentials = np.exp(scores - scores.max(axis=0))
+    return exponentials / exponentials.sum(axis=0)
+
+
+def test_unary_returns_the_unaries() -> None:
+    sample = sample_of()
+    np.testing.assert_array_equal(output_of("unary", sample), sample.unary)
+
+
+def test_full_crf_marginals_sum_to_one() -> None:
+    marginals = output_of("full_crf", sample_of())
+    assert marginals.shape == (4, 12, 15)
+    np.testing.assert_allclose(marginals.sum(axis=0), 1, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", CRFS)
+def test_a_constant_added_to_the_unaries_changes_nothing(name: str) -> None:
+    plain, shifted = output_of(name, sample_of()), output_of(name, sample_of(shift=3.0))
+    if name == "pac_crf":
+        plain, shifted = softmax(plain), softmax(shifted)
+    np.testing.assert_allclose(plain, shifted, atol=2e-5)
+
+
+def test_full_crf_without_pairwise_weights_is_the_softmax_of_the_unaries() -> None:
+    sample = sample_of()
+    assert sample.unary is not None
+    marginals = output_of("full_crf", sample, w1=0.0, w2=0.0)
+    np.testing.assert_allclose(marginals, softmax(sample.unary), rtol=1e-4)
+
+
+def test_missing_unaries_are_told() -> None:
+    sample = sample_of()
+    bare = Sample(name="bare", image=sample.image)
+    with pytest.raises(ValueError, match="sample 'bare' has no unaries"):
+        build("full_crf", sample).prepare(bare)
+
+
+def test_pac_crf_step_is_the_papers_equation() -> None:
+    """One mean-field step by loops over pixels, taps and labels."""
+    sample = sample_of(height=7, width=6, labels=3)
+    assert sample.unary is not None
+    scale, dilation, size = 30.0, 2, 3
+    guide = sample.image.astype(float) / scale
+    marginals = softmax(sample.unary.astype(float))
+    offsets = np.arange(size) - size // 2
+    line = np.exp(-0.5 * (offsets / (size / 4)) ** 2)
+    filter_ = np.outer(line, line) * (size / line.sum()) ** 2
+    filter_[size // 2, size // 2] = 0
+    expected = sample.unary.astype(float).copy()
+    labels, height, width = expected.shape
+    for y, x in np.ndindex(height, width):
+        for tap_y, tap_x in np.ndindex(size, size):
+            v, u = y + dilation * offsets[tap_y], x + dilation * offsets[tap_x]
+            if not (0 <= v < height and 0 <= u < width):
+                continue
+            kernel = np.exp(-0.5 * ((guide[:, y, x] - guide[:, v, u]) ** 2).sum())
+            for label in range(labels):
+                others = marginals[:, v, u].sum() - marginals[label, v, u]
+                expected[label, y, x] -= kernel * filter_[tap_y, tap_x] * others
+    actual = output_of(
+        "pac_crf", sample, steps=1, kernel_size=size, dilations=[dilation], rgb_scale=scale
+    )
+    np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-4)
