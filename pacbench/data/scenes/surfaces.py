@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacbench.data.scenes.canvas import Canvas, Material
-from pacbench.data.scenes.raster import fill, window_of
+from pacbench.data.scenes.raster import Window, fill, window_of
 from pacbench.data.scenes.textures import Field2d
 
 Points = NDArray[np.float64]
@@ -67,10 +68,7 @@ def paint_ellipsoid(
     """An axis-aligned ellipsoid, cut to the outlines (n, 3) and their holes if there are any."""
     if centre[2] - max(radii) < NEAREST:
         return
-    reach = max(radii[0], radii[2]), max(radii[1], radii[2])
-    box = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * np.array(reach)
-    near = np.column_stack([centre[:2] + box, np.full(4, centre[2] - radii[2])])
-    window = window_of(canvas.project(near), canvas.shape)
+    window = _window_of_box(canvas, centre - np.array(radii), centre + np.array(radii))
     if window is None:
         return
     x, y = canvas.rays(window)
@@ -83,7 +81,7 @@ def paint_ellipsoid(
     inside = under_root > 0
     if outlines:
         inside &= fill([canvas.project(outline) for outline in outlines], window)
-    depth: Field2d = (half - np.sqrt(np.maximum(under_root, 0))) / square
+    depth: Field2d = np.divide(half - np.sqrt(np.maximum(under_root, 0)), square)
     nx, ny, nz = a * (x * depth - cx), b * (y * depth - cy), c * (depth - cz)
     surface = (x * depth - cx, y * depth - cy)
     canvas.paint(window, ONE / depth, inside, surface, _shade(nx, ny, nz, light), material)
@@ -102,10 +100,8 @@ def paint_cone(
     if base[2] - reach < NEAREST:
         return
     top = base[1] - height
-    sides = (base[0] - reach, base[0] + reach)
-    depths = (base[2] - reach, base[2] + reach)
-    box = np.array([(x, y, z) for x in sides for y in (top, base[1]) for z in depths])
-    window = window_of(canvas.project(box), canvas.shape)
+    low, high = base - np.array([reach, height, reach]), base + np.array([reach, 0.0, reach])
+    window = _window_of_box(canvas, low, high)
     if window is None:
         return
     x, y = canvas.rays(window)
@@ -117,7 +113,7 @@ def paint_cone(
     half = bx * x + bz + (k * slope) * y
     constant = bx * bx + bz * bz - k * k
     under_root = half * half - square * constant
-    depth: Field2d = (half - np.sqrt(np.maximum(under_root, 0))) / square
+    depth: Field2d = np.divide(half - np.sqrt(np.maximum(under_root, 0)), square)
     level = y * depth
     inside = (under_root > 0) & (level <= np.float32(base[1])) & (level >= np.float32(top))
     np.copyto(depth, ONE, where=~inside)
@@ -125,6 +121,12 @@ def paint_cone(
     ny = -slope * (k + slope * level)
     surface = (nx + nz, level - np.float32(base[1]))
     canvas.paint(window, ONE / depth, inside, surface, _shade(nx, ny, nz, light), material)
+
+
+def _window_of_box(canvas: Canvas, low: Points, high: Points) -> Window | None:
+    """The pixels that a box with these two corners, and so anything in it, can cover."""
+    corners = product(*zip(low.tolist(), high.tolist(), strict=True))
+    return window_of(canvas.project(np.array(list(corners))), canvas.shape)
 
 
 def _affine(vector: Points, x: Field2d, y: Field2d) -> Field2d:
