@@ -34,15 +34,16 @@ def cached(folder: Path, determined_by: dict[str, Any], make: Callable[[], Array
     text = json.dumps(determined_by, sort_keys=True)
     path = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.npz"
     try:
-        with np.load(path, allow_pickle=False) as stored:
+        # Opened here, as numpy leaves a damaged file open.
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             return {name: stored[name] for name in stored.files}
-    except (OSError, ValueError, zipfile.BadZipFile):
+    except (OSError, EOFError, ValueError, zipfile.BadZipFile):
         arrays = make()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=folder, suffix=".tmp", delete=False) as file:
-            np.savez(file, allow_pickle=False, **arrays)
-        os.replace(file.name, path)
+        with tempfile.NamedTemporaryFile(dir=folder, suffix=".tmp", delete=False) as made:
+            np.savez(made, allow_pickle=False, **arrays)
+        os.replace(made.name, path)
     except OSError as error:
         raise UserError(f"the cache folder {folder} cannot be written: {error}") from error
     return arrays

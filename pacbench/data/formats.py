@@ -56,7 +56,8 @@ def read_depth(path: Path, key: str | None = None) -> NDArray[np.float32]:
         if suffix == ".npy":
             depth = np.load(path, allow_pickle=False)
         elif suffix == ".npz":
-            with np.load(path, allow_pickle=False) as arrays:
+            # Opened here, as numpy leaves a damaged file open.
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                 depth = arrays[_only(list(arrays), key)]
         elif suffix == ".pfm":
             depth = _read_pfm(path)

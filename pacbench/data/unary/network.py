@@ -52,7 +52,9 @@ class NetworkUnary(BaseModel):
 
         network = _load(self.checkpoint, classes)
         with torch.inference_mode():
-            return network_logits(network, torch.from_numpy(sample.image)[None])[0].numpy()
+            image = torch.from_numpy(sample.image)[None]
+            height, width = sample.image.shape[1:]
+            return network_logits(network, image, (height, width))[0].numpy()
 
 
 def build_network(classes: int) -> nn.Sequential:
@@ -75,14 +77,12 @@ def build_network(classes: int) -> nn.Sequential:
     )
 
 
-def network_logits(network: nn.Module, images: torch.Tensor) -> torch.Tensor:
-    """(B, 3, H, W) uint8 to (B, classes, H, W) logits."""
+def network_logits(network: nn.Module, images: torch.Tensor, size: tuple[int, int]) -> torch.Tensor:
+    """(B, 3, H, W) uint8 to (B, classes, *size) logits, grown bilinearly."""
     from torch.nn import functional
 
     small = network(images.float() / 127.5 - 1)
-    return functional.interpolate(
-        small, size=images.shape[2:], mode="bilinear", align_corners=False
-    )
+    return functional.interpolate(small, size, mode="bilinear", align_corners=False)
 
 
 @lru_cache(maxsize=4)
