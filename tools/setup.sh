@@ -10,6 +10,10 @@ fail() {
     exit 2
 }
 
+say() {
+    printf 'setup: %s\n' "$1"
+}
+
 find_python() {
     for name in "${PYTHON:-}" python3 python3.13 python3.12 python3.11; do
         [ -n "$name" ] || continue
@@ -27,12 +31,14 @@ command -v "${CXX:-c++}" >/dev/null 2>&1 || fail \
 
 if [ ! -x .venv/bin/python ]; then
     python=$(find_python)
+    say "making .venv with $($python --version)"
     "$python" -m venv .venv || {
         rm -rf .venv
         fail "$python cannot make virtual environments. Install its venv module (Debian: apt-get install python3-venv)."
     }
 fi
 
+say 'installing pacbench and what it needs; the first time this takes some minutes'
 [ -d wheels ] && set -- --no-index --find-links wheels || set --
 install() {
     .venv/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt "$@" || fail \
