@@ -70,12 +70,21 @@ def spread_for_transpose(
     ones = image.new_ones(channels, 1, 1, 1)
     spread = F.conv_transpose2d(image, ones, stride=pair(stride), groups=channels)
     sides: list[int] = []
-    for k, p, op, d in zip(
-        pair(kernel_size), pair(padding), pair(output_padding), pair(dilation), strict=True
+    kept = []
+    for n, k, p, extra, d in zip(
+        spread.shape[2:],
+        pair(kernel_size),
+        pair(padding),
+        pair(output_padding),
+        pair(dilation),
+        strict=True,
     ):
-        before = d * (k - 1) - p
-        sides = [before, before + op, *sides]  # F.pad counts from the last axis
-    return F.pad(spread, sides)
+        before, after = d * (k - 1) - p, d * (k - 1) - p + extra
+        sides = [max(before, 0), max(after, 0), *sides]  # F.pad counts from the last axis
+        # More padding than taps cuts pixels off, possibly all of them.
+        first = max(-before, 0)
+        kept.append(slice(first, first + n + before + after))
+    return F.pad(spread, sides)[:, :, kept[0], kept[1]]
 
 
 def adapting_kernel(

@@ -35,7 +35,7 @@ def conv_axes(draw: st.DrawFn) -> Axis:
 
 @st.composite
 def transposed_axes(draw: st.DrawFn) -> Axis:
-    size, stride = draw(st.integers(1, 6)), draw(st.integers(1, 4))
+    size, stride = draw(st.integers(1, 6)), draw(st.integers(1, 7))
     kernel_size, dilation = draw(st.sampled_from([1, 3, 5])), draw(st.integers(1, 3))
     output_padding = draw(st.integers(0, max(stride, dilation) - 1))
     unpadded = (size - 1) * stride + dilation * (kernel_size - 1) + output_padding
