@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor, nn
 
 from pacbench.colours import LABEL_COLOURS
 from pacbench.data.base import IGNORE_LABEL, Sample
+from pacbench.method import DeviceName, Method
 from pacbench.metrics import SegmentationScore
 from pacbench.tasks.base import Array, Picture, Task, tasks
 
@@ -16,6 +21,30 @@ def crf_inputs(sample: Sample) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
     if sample.unary is None:
         raise ValueError(f"sample '{sample.name}' has no unaries; a CRF needs them")
     return sample.image, sample.unary
+
+
+class TorchCRF(Method):
+    """A CRF that is a torch module from logits (B, L, H, W) and image (B, 3, H, W) to log Q."""
+
+    def __init__(self, crf: nn.Module, device: DeviceName) -> None:
+        self.device = device
+        self.crf = crf.to(device).eval()
+
+    def prepare(self, sample: Sample) -> tuple[Tensor, Tensor]:
+        image, unary = crf_inputs(sample)
+        return (
+            torch.from_numpy(unary)[None].to(self.device),
+            torch.from_numpy(image)[None].to(self.device),
+        )
+
+    def run(self, inputs: tuple[Tensor, Tensor]) -> Tensor:
+        """Log marginals (1, L, H, W), everything that depends on the image included."""
+        unary, image = inputs
+        output: Tensor = self.crf(unary, image)
+        return output
+
+    def finish(self, output: Tensor) -> NDArray[np.floating[Any]]:
+        return output[0].cpu().numpy()
 
 
 @tasks.register("crf")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pacbench.data.base import Sample
 from pacbench.method import Context, Method, methods
 
-CRFS = ["full_crf", "pac_crf"]
+CRFS = ["full_crf", "conv_crf", "pac_crf"]
 
 
 def sample_of(height: int = 12, width: int = 15, labels: int = 4, shift: float = 0.0) -> Sample:
@@ -56,7 +56,7 @@ def test_full_crf_marginals_sum_to_one() -> None:
 @pytest.mark.parametrize("name", CRFS)
 def test_a_constant_added_to_the_unaries_changes_nothing(name: str) -> None:
     plain, shifted = output_of(name, sample_of()), output_of(name, sample_of(shift=3.0))
-    if name == "pac_crf":
+    if name != "full_crf":  # the others return log Q
         plain, shifted = softmax(plain), softmax(shifted)
     np.testing.assert_allclose(plain, shifted, atol=2e-5)
 
@@ -100,4 +100,28 @@ def test_pac_crf_step_is_the_papers_equation() -> None:
     actual = output_of(
         "pac_crf", sample, steps=1, kernel_size=size, dilations=[dilation], rgb_scale=scale
     )
+    np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-4)
+
+
+def test_conv_crf_message_is_a_window_of_gaussians() -> None:
+    """Without blur, one step by loops: K of both kernels over the window, its centre left out."""
+    sample = sample_of(height=6, width=7, labels=3)
+    assert sample.unary is not None
+    size, labels = 3, 3
+    y, x = np.mgrid[:6, :7].astype(float)
+    appearance = np.concatenate([np.stack([y, x]) / 80, sample.image / 13.0])
+    smoothness = np.stack([y, x]) / 3
+    marginals = softmax(sample.unary.astype(float))
+    expected = 0.8 * sample.unary.astype(float)
+    for features, weight in ((appearance, 2.0), (smoothness, 0.6)):
+        for i, j in np.ndindex(6, 7):
+            for v in range(max(i - 1, 0), min(i + size // 2, 5) + 1):
+                for u in range(max(j - 1, 0), min(j + size // 2, 6) + 1):
+                    if (v, u) == (i, j):
+                        continue
+                    kernel = np.exp(-0.5 * ((features[:, i, j] - features[:, v, u]) ** 2).sum())
+                    for label in range(labels):
+                        others = 1 - marginals[label, v, u]
+                        expected[label, i, j] -= weight * kernel * others
+    actual = output_of("conv_crf", sample, steps=1, kernel_size=size, blur=1)
     np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-4)
