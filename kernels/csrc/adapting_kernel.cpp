@@ -23,7 +23,7 @@ int pac_adapting_kernel(const PacShape& s, const PacGuide& guide, T* kernel) {
   if (feature_rows.failed()) return 1;
 
   const Tiles tiles(s.batch, windows, kTile<T>);
-#pragma omp parallel for num_threads(s.n_threads) schedule(dynamic, 4)
+#pragma omp parallel for num_threads(s.n_threads) schedule(dynamic, tiles.per_row())
   for (int64_t index = 0; index < tiles.count(); ++index) {
     const Tile tile = tiles[index];
     const Features<T> features(guide, tile.batch);
@@ -113,7 +113,6 @@ int gradients_of(const PacShape& s, const PacGuide& guide, const T* grad_kernel,
   const PerThread<T> feature_rows(s.n_threads, 3 * channels * kTile<T>);
   if (feature_rows.failed()) return 1;
   const Tiles tiles(s.batch, gather, kTile<T>);
-  const int64_t tiles_per_row = tiles.count() / larger(1, s.batch * gather.y.target);
 
 #pragma omp parallel for num_threads(s.n_threads) schedule(dynamic, 1)
   for (int64_t row = 0; row < s.batch * gather.y.target; ++row) {
@@ -121,8 +120,8 @@ int gradients_of(const PacShape& s, const PacGuide& guide, const T* grad_kernel,
     T* other = own + channels * kTile<T>;
     T* sums = other + channels * kTile<T>;
     T lambda = 0;
-    for (int64_t t = 0; t < tiles_per_row; ++t) {
-      const Tile tile = tiles[row * tiles_per_row + t];
+    for (int64_t t = 0; t < tiles.per_row(); ++t) {
+      const Tile tile = tiles[row * tiles.per_row() + t];
       for (int64_t e = 0; e < channels * kTile<T>; ++e) sums[e] = 0;
       lambda += add_gradients<kOfCentre>(sums, own, other, Features<T>(guide, tile.batch), gather,
                                          tile, grad_kernel + tile.batch * kernel_size);

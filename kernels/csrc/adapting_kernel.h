@@ -1,7 +1,7 @@
 // The adapting kernel K(f_i, f_j) of the pixels of a tile, tap by tap.
 #pragma once
 
-#include "gather.h"
+#include "rows.h"
 
 namespace pac {
 

@@ -11,34 +11,13 @@
 
 #include "adapting_kernel.h"
 #include "multiply.h"
+#include "rows.h"
 #include "scratch.h"
 
 namespace pac {
 namespace {
 
 constexpr int64_t kDepth = 128;
-
-template <class T>
-struct Images {
-  const T* source;
-  T* target;
-  int64_t source_channels, target_channels;
-};
-
-// K as given: element (tap, output pixel) of a plane per kernel channel.
-template <class T>
-struct GivenKernel {
-  const T* data;
-  int64_t channels, taps, pixels;
-  bool at_source;  // whether the output pixels are the gather's source, or its target
-
-  KernelRow<T> row(const Gather& gather, const Tile& tile, const Span& span, int64_t channel) const {
-    const int64_t plane = tile.batch * channels + (channels == 1 ? 0 : channel);
-    const int64_t pixel = at_source ? span.source : gather.target(tile);
-    return {data + (plane * taps + span.tap) * pixels + pixel,
-            at_source ? gather.advance(tile) : tile.step};
-  }
-};
 
 // The rows of a panel, and the columns of the filters they meet.
 template <class T>
@@ -67,56 +46,65 @@ class Panel {
   Segment segments_[kDepth];
 };
 
+// K as given, (batch, channels x taps, output pixels), or computed from a guide.
 template <class T>
-int gather_sum(int64_t n_threads, int64_t batch, const Gather& gather, const Images<T>& images,
-               const GivenKernel<T>& kernel, const PacGuide* guide, const PackedWeight<T>& weight,
-               const T* bias) {
-  const int64_t channels = images.source_channels;
-  const Tiles tiles(batch, gather, kTile<T>);
-  const PerThread<Span> span_lists(n_threads, gather.taps());
-  const PerThread<T> panels(n_threads, kDepth * kTile<T>);
-  const PerThread<T> sum_rows(n_threads, images.target_channels * kTile<T>);
-  const PerThread<T> feature_rows(n_threads, guide ? (guide->channels + 1) * kTile<T> : 0);
-  if (span_lists.failed() || panels.failed() || sum_rows.failed() || feature_rows.failed()) return 1;
+struct KernelSource {
+  Planes<T> given;
+  int64_t channels;
+  bool at_source;         // whether the output pixels are the gather's source, or its target
+  const PacGuide* guide;  // or null
+};
 
-#pragma omp parallel for num_threads(n_threads) schedule(dynamic, 4)
+template <class T>
+int gather_sum(int64_t n_threads, const Gather& gather, const Planes<T>& source,
+               const KernelSource<T>& kernel, const PackedWeight<T>& weight, const T* bias,
+               T* target, int64_t target_channels) {
+  const int64_t channels = source.channels, taps = gather.taps();
+  const PacGuide* guide = kernel.guide;
+  const Tiles tiles(source.batch, gather, kTile<T>);
+  const PerThread<T> panels(n_threads, kDepth * kTile<T>);
+  const PerThread<T> sum_rows(n_threads, target_channels * kTile<T>);
+  const PerThread<T> feature_rows(n_threads, ((guide ? guide->channels : 0) + 1) * kTile<T>);
+  if (panels.failed() || sum_rows.failed() || feature_rows.failed()) return 1;
+
+#pragma omp parallel for num_threads(n_threads) schedule(dynamic, tiles.per_row())
   for (int64_t index = 0; index < tiles.count(); ++index) {
     const int thread = omp_get_thread_num();
     const Tile tile = tiles[index];
-    Span* spans = span_lists[thread];
+    const int64_t advance = gather.advance(tile);
     T* sums = sum_rows[thread];
-    T* k_row = feature_rows[thread];
-    T* centre = k_row + kTile<T>;
+    T* k_room = feature_rows[thread];
+    T* centre = k_room + kTile<T>;
 
-    for (int64_t c = 0; c < images.target_channels; ++c)
+    for (int64_t c = 0; c < target_channels; ++c)
       for (int64_t p = 0; p < kTile<T>; ++p) sums[c * kTile<T> + p] = bias ? bias[c] : T(0);
     if (guide) copy_centre(centre, Features<T>(*guide, tile.batch), tile);
 
-    const T* source = images.source + tile.batch * channels * gather.source_pixels();
-    const int64_t advance = gather.advance(tile);
     Panel<T> panel(panels[thread], weight, sums, ceil_divide(tile.count, kLanes<T>));
-    const int64_t n_spans = gather.spans(tile, spans);
-    for (int64_t s = 0; s < n_spans; ++s) {
-      const Span& span = spans[s];
-      if (guide) kernel_row(k_row, centre, Features<T>(*guide, tile.batch), tile, span.tap);
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      const Span span = gather.span(tile, tap);
+      if (span.empty()) continue;
+      if (guide) kernel_row(k_room, centre, Features<T>(*guide, tile.batch), tile, tap);
+      const T* k = k_room;
       for (int64_t c = 0; c < channels;) {
-        const int64_t some = smaller(channels - c, panel.room());
-        T* row = panel.append(span.tap * channels + c, some);
-        for (const int64_t end = c + some; c < end; ++c, row += kTile<T>) {
-          const KernelRow<T> k = guide ? KernelRow<T>{k_row, 1} : kernel.row(gather, tile, span, c);
-          scale_row(row, k, source + c * gather.source_pixels() + span.source, advance, span.begin,
-                    span.end);
-        }
+        if (!guide && (c == 0 || kernel.channels > 1))
+          k = kernel_row_of(kernel.given, tile, kernel.channels > 1 ? c * taps + tap : tap,
+                            kernel.at_source ? span.source : gather.target(tile),
+                            kernel.at_source ? advance : tile.step, span, k_room);
+        const int64_t some =
+            kernel.channels > 1 ? 1 : smaller(channels - c, panel.room());
+        scale_rows(panel.append(tap * channels + c, some), k, source, tile.batch, c, some, span,
+                   advance);
         if (panel.room() == 0) panel.flush();
+        c += some;
       }
     }
     panel.flush();
 
-    T* target = images.target + tile.batch * images.target_channels * gather.target_pixels() +
-                gather.target(tile);
-    for (int64_t c = 0; c < images.target_channels; ++c)
-      for (int64_t p = 0; p < tile.count; ++p)
-        target[c * gather.target_pixels() + p * tile.step] = sums[c * kTile<T> + p];
+    for (int64_t c = 0; c < target_channels; ++c)
+      write_row(target + (tile.batch * target_channels + c) * gather.target_pixels() +
+                    gather.target(tile),
+                sums + c * kTile<T>, tile);
   }
   return 0;
 }
@@ -125,33 +113,31 @@ template <class T>
 int pac_conv(const PacShape& s, const PacGuide* guide, const T* kernel, const T* input,
              const T* weight, const T* bias, T* output) {
   const Gather gather = output_from_input(s.y, s.x);
-  const Scratch<T> packed(PackedWeight<T>::size(s.out_channels, gather.taps(), s.in_channels));
+  const int64_t taps = gather.taps();
+  const Scratch<T> packed(PackedWeight<T>::size(s.out_channels, taps, s.in_channels));
   if (packed.failed()) return 1;
-  const PackedWeight<T> filters(packed.data(), weight, s.out_channels,
-                                s.weight_out_stride, gather.taps(), s.in_channels,
-                                s.weight_in_stride);
-  const Images<T> images{input, output, s.in_channels,
-                         s.out_channels};
-  const GivenKernel<T> given{kernel, s.kernel_channels, gather.taps(),
-                             gather.target_pixels(), false};
-  return gather_sum(s.n_threads, s.batch, gather, images, given, guide, filters,
-                    bias);
+  const PackedWeight<T> filters(packed.data(), weight, s.out_channels, s.weight_out_stride, taps,
+                                s.in_channels, s.weight_in_stride);
+  const KernelSource<T> k{{kernel, s.batch, s.kernel_channels * taps, gather.target_pixels()},
+                          s.kernel_channels, false, guide};
+  return gather_sum<T>(s.n_threads, gather, {input, s.batch, s.in_channels, gather.source_pixels()},
+                       k, filters, bias, output, s.out_channels);
 }
 
 template <class T>
-int pac_conv_grad_input(const PacShape& s, const T* kernel, const T* grad_output,
-                        const T* weight, T* grad_input) {
+int pac_conv_grad_input(const PacShape& s, const T* kernel, const T* grad_output, const T* weight,
+                        T* grad_input) {
   const Gather gather = input_from_output(s.y, s.x);
-  const Scratch<T> packed(PackedWeight<T>::size(s.in_channels, gather.taps(), s.out_channels));
+  const int64_t taps = gather.taps();
+  const Scratch<T> packed(PackedWeight<T>::size(s.in_channels, taps, s.out_channels));
   if (packed.failed()) return 1;
-  const PackedWeight<T> filters(packed.data(), weight, s.in_channels,
-                                s.weight_in_stride, gather.taps(), s.out_channels,
-                                s.weight_out_stride);
-  const Images<T> images{grad_output, grad_input,
-                         s.out_channels, s.in_channels};
-  const GivenKernel<T> given{kernel, s.kernel_channels, gather.taps(),
-                             gather.source_pixels(), true};
-  return gather_sum<T>(s.n_threads, s.batch, gather, images, given, nullptr, filters, nullptr);
+  const PackedWeight<T> filters(packed.data(), weight, s.in_channels, s.weight_in_stride, taps,
+                                s.out_channels, s.weight_out_stride);
+  const KernelSource<T> k{{kernel, s.batch, s.kernel_channels * taps, gather.source_pixels()},
+                          s.kernel_channels, true, nullptr};
+  return gather_sum<T>(s.n_threads, gather,
+                       {grad_output, s.batch, s.out_channels, gather.source_pixels()}, k, filters,
+                       nullptr, grad_input, s.in_channels);
 }
 
 }  // namespace

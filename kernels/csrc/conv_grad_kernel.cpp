@@ -9,6 +9,7 @@
 #include <omp.h>
 
 #include "multiply.h"
+#include "rows.h"
 #include "scratch.h"
 
 namespace pac {
@@ -26,8 +27,9 @@ int pac_conv_grad_kernel(const PacShape& s, const T* input, const T* grad_output
   const PackedWeight<T> filters(packed.data(), weight, s.in_channels, s.weight_in_stride, taps,
                                 s.out_channels, s.weight_out_stride);
 
+  const Planes<T> images{input, s.batch, s.in_channels, gather.source_pixels()};
   const Tiles tiles(s.batch, gather, kTile<T>);
-#pragma omp parallel for num_threads(s.n_threads) schedule(dynamic, 4)
+#pragma omp parallel for num_threads(s.n_threads) schedule(dynamic, tiles.per_row())
   for (int64_t index = 0; index < tiles.count(); ++index) {
     const Tile tile = tiles[index];
     T* gradients = gradient_rows[omp_get_thread_num()];
@@ -48,12 +50,11 @@ int pac_conv_grad_kernel(const PacShape& s, const T* input, const T* grad_output
       const int64_t summed = s.in_channels / s.kernel_channels;
       for (int64_t k = 0; k < s.kernel_channels; ++k) {
         T sum[kTile<T>] = {};
-        for (int64_t c = k * summed; c < (k + 1) * summed; ++c)
-          add_products(sum, products + c * kTile<T>,
-                       input + (tile.batch * s.in_channels + c) * gather.source_pixels() + span.source,
-                       advance, span);
-        T* row = grad_kernel + ((tile.batch * s.kernel_channels + k) * taps + tap) * pixels + target;
-        for (int64_t p = 0; p < tile.count; ++p) row[p * tile.step] = sum[p];
+        if (!span.empty())
+          dot_rows(sum, products + k * summed * kTile<T>, images, tile.batch, k * summed, summed,
+                   span, advance);
+        write_row(grad_kernel + ((tile.batch * s.kernel_channels + k) * taps + tap) * pixels + target,
+                  sum, tile);
       }
     }
   }

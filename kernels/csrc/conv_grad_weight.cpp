@@ -11,6 +11,7 @@
 #include <omp.h>
 
 #include "multiply.h"
+#include "rows.h"
 #include "scratch.h"
 
 namespace pac {
@@ -33,6 +34,8 @@ int pac_conv_grad_weight(const PacShape& s, const T* input, const T* kernel, con
   const PerThread<T> gradient_columns(s.n_threads, kTile<T> * pitch);
   if (sums.failed() || scaled_rows.failed() || gradient_columns.failed()) return 1;
 
+  const Planes<T> images{input, s.batch, s.in_channels, gather.source_pixels()};
+  const Planes<T> kernels{kernel, s.batch, s.kernel_channels * taps, pixels};
   const Tiles tiles(s.batch, gather, kTile<T>);
 #pragma omp parallel for num_threads(s.n_threads) schedule(static)
   for (int64_t e = 0; e < s.n_threads * size; ++e) sums.data()[e] = 0;
@@ -41,6 +44,7 @@ int pac_conv_grad_weight(const PacShape& s, const T* input, const T* kernel, con
   for (int64_t index = 0; index < tiles.count(); ++index) {
     const int thread = omp_get_thread_num();
     const Tile tile = tiles[index];
+    T k_room[kTile<T>];
     T* scaled = scaled_rows[thread];
     T* gradients = gradient_columns[thread];
     const int64_t target = gather.target(tile), advance = gather.advance(tile);
@@ -53,12 +57,11 @@ int pac_conv_grad_weight(const PacShape& s, const T* input, const T* kernel, con
     for (int64_t tap = 0; tap < taps; ++tap) {
       const Span span = gather.span(tile, tap);
       if (span.empty()) continue;
-      for (int64_t c = 0; c < s.in_channels; ++c) {
-        const int64_t plane = tile.batch * s.kernel_channels + (s.kernel_channels == 1 ? 0 : c);
-        scale_row(scaled + c * kTile<T>,
-                  KernelRow<T>{kernel + (plane * taps + tap) * pixels + target, tile.step},
-                  input + (tile.batch * s.in_channels + c) * gather.source_pixels() + span.source,
-                  advance, span.begin, span.end);
+      const bool shared = s.kernel_channels == 1;
+      for (int64_t c = 0; c < s.in_channels; c += shared ? s.in_channels : 1) {
+        const T* k = kernel_row_of(kernels, tile, c * taps + tap, target, tile.step, span, k_room);
+        scale_rows(scaled + c * kTile<T>, k, images, tile.batch, c, shared ? s.in_channels : 1,
+                   span, advance);
       }
       const Segment segment{span.begin, span.end - span.begin};
       T* sum = sums[thread] + tap * s.in_channels * pitch;

@@ -85,73 +85,43 @@ inline Gather input_from_output(const PacAxis& y, const PacAxis& x) {
   return {axis(y), axis(x)};
 }
 
-// All tiles of a batch of target images, numbered so that neighbours share source rows.
+// All tiles of a batch of target images, in the order they are best worked on. Rows as far apart as
+// the taps follow each other: they share all but one of their source rows, which stay in cache.
+// Within a row, the tiles of one phase (x modulo source_step) go from left to right.
 class Tiles {
  public:
   Tiles(int64_t batch, const Gather& gather, int64_t tile_pixels)
       : tile_pixels_(tile_pixels), rows_(gather.y.target), width_(gather.x.target),
-        step_(smaller(gather.x.source_step, gather.x.target)),
-        source_step_(gather.x.source_step),
-        tiles_per_phase_(ceil_divide(ceil_divide(width_, source_step_), tile_pixels)),
-        count_(batch * rows_ * step_ * tiles_per_phase_) {}
+        step_(gather.x.source_step), phases_(smaller(step_, width_)),
+        tiles_per_phase_(ceil_divide(ceil_divide(width_, step_), tile_pixels)),
+        count_(batch * rows_ * per_row()) {
+    const int64_t apart = gather.y.tap_step < 0 ? -gather.y.tap_step : gather.y.tap_step;
+    row_stride_ = apart % gather.y.target_step == 0 ? apart / gather.y.target_step : 1;
+  }
 
   int64_t count() const { return count_; }
+  int64_t per_row() const { return phases_ * tiles_per_phase_; }
 
   // Phases differ in length by one pixel, so the last tile of a phase can be empty.
   Tile operator[](int64_t index) const {
+    const int64_t row = index / per_row(), phase = index % per_row() / tiles_per_phase_;
     const int64_t first = index % tiles_per_phase_ * tile_pixels_;
-    index /= tiles_per_phase_;
-    const int64_t phase = index % step_;
-    index /= step_;
-    const int64_t pixels = ceil_divide(width_ - phase, source_step_);
+    const int64_t pixels = ceil_divide(width_ - phase, step_);
     const int64_t count = larger(0, smaller(tile_pixels_, pixels - first));
-    return {index / rows_, index % rows_, phase + first * source_step_, source_step_, count};
+    return {row / rows_, nth_row(row % rows_), phase + first * step_, step_, count};
   }
 
  private:
-  int64_t tile_pixels_, rows_, width_, step_, source_step_, tiles_per_phase_, count_;
+  // 0, s, 2 s, ..., 1, s + 1, ...: the first rows_ % s of these runs are longer by one row.
+  int64_t nth_row(int64_t n) const {
+    const int64_t shorter = rows_ / row_stride_, longer_runs = rows_ % row_stride_;
+    if (n < longer_runs * (shorter + 1))
+      return n / (shorter + 1) + n % (shorter + 1) * row_stride_;
+    n -= longer_runs * (shorter + 1);
+    return longer_runs + n / shorter + n % shorter * row_stride_;
+  }
+
+  int64_t tile_pixels_, rows_, width_, step_, phases_, tiles_per_phase_, count_, row_stride_;
 };
-
-// to[p] = from[p * advance] within the span, 0 in the rest of the tile.
-template <class T>
-inline void copy_row(T* to, const T* from, int64_t advance, int64_t begin, int64_t end) {
-  for (int64_t p = 0; p < begin; ++p) to[p] = 0;
-  if (advance == 1) {
-    for (int64_t p = begin; p < end; ++p) to[p] = from[p];
-  } else {
-    for (int64_t p = begin; p < end; ++p) to[p] = from[p * advance];
-  }
-  for (int64_t p = end; p < kTile<T>; ++p) to[p] = 0;
-}
-
-// A row of K: element p of a tile is at data[p * step].
-template <class T>
-struct KernelRow {
-  const T* data;
-  int64_t step;
-};
-
-// to[p] = K[p] * from[p * advance] within the span, 0 in the rest of the tile.
-template <class T>
-inline void scale_row(T* to, KernelRow<T> kernel, const T* from, int64_t advance, int64_t begin,
-                      int64_t end) {
-  for (int64_t p = 0; p < begin; ++p) to[p] = 0;
-  if (advance == 1 && kernel.step == 1) {
-    for (int64_t p = begin; p < end; ++p) to[p] = kernel.data[p] * from[p];
-  } else {
-    for (int64_t p = begin; p < end; ++p) to[p] = kernel.data[p * kernel.step] * from[p * advance];
-  }
-  for (int64_t p = end; p < kTile<T>; ++p) to[p] = 0;
-}
-
-// sum[p] += product[p] * input[p * advance] within the span.
-template <class T>
-inline void add_products(T* sum, const T* product, const T* input, int64_t advance, const Span& span) {
-  if (advance == 1) {
-    for (int64_t p = span.begin; p < span.end; ++p) sum[p] += product[p] * input[p];
-  } else {
-    for (int64_t p = span.begin; p < span.end; ++p) sum[p] += product[p] * input[p * advance];
-  }
-}
 
 }  // namespace pac

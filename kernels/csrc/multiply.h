@@ -28,12 +28,7 @@ template <class T, int kRowStride, int kColumnStride, int kRows, int kVectors>
 void multiply_block(const Segment* segments, int64_t n_segments, const T* a, const T* b,
                     int64_t b_pitch, T* c, int64_t c_pitch) {
   constexpr int kLane = kLanes<T>;
-  Vector<T> sum[kRows][kVectors];
-#pragma GCC unroll 8
-  for (int r = 0; r < kRows; ++r)
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) sum[r][v] = load(c + r * c_pitch + v * kLane);
-
+  Vector<T> sum[kRows][kVectors] = {};
   for (int64_t s = 0; s < n_segments; ++s) {
     const T* column = a + segments[s].column * kColumnStride;
     for (int64_t k = 0; k < segments[s].depth; ++k) {
@@ -54,7 +49,10 @@ void multiply_block(const Segment* segments, int64_t n_segments, const T* a, con
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r)
 #pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) store<T>(c + r * c_pitch + v * kLane, sum[r][v]);
+    for (int v = 0; v < kVectors; ++v) {
+      T* at = c + r * c_pitch + v * kLane;
+      store<T>(at, load(at) + sum[r][v]);
+    }
 }
 
 // One block of up to kBlockRows rows times `vectors` vectors of columns.

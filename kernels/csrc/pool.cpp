@@ -56,7 +56,7 @@ int gather_sum(const PacShape& s, const Gather& gather, bool kernel_at_source,
     return 1;
 
   const Tiles tiles(s.batch, gather, kTile<T>);
-#pragma omp parallel for num_threads(s.n_threads) schedule(dynamic, 4)
+#pragma omp parallel for num_threads(s.n_threads) schedule(dynamic, tiles.per_row())
   for (int64_t index = 0; index < tiles.count(); ++index) {
     const int thread = omp_get_thread_num();
     const Tile tile = tiles[index];

@@ -7,7 +7,7 @@
 // Work: each thread takes tiles (kTile pixels of one output row) and goes through their taps.
 #include <omp.h>
 
-#include "gather.h"
+#include "rows.h"
 #include "scratch.h"
 
 namespace pac {
@@ -21,8 +21,9 @@ int pac_pool_grad_kernel(const PacShape& s, const T* input, const T* grad_output
   const PerThread<T> gradient_rows(s.n_threads, s.in_channels * kTile<T>);
   if (gradient_rows.failed()) return 1;
 
+  const Planes<T> images{input, s.batch, s.in_channels, gather.source_pixels()};
   const Tiles tiles(s.batch, gather, kTile<T>);
-#pragma omp parallel for num_threads(s.n_threads) schedule(dynamic, 4)
+#pragma omp parallel for num_threads(s.n_threads) schedule(dynamic, tiles.per_row())
   for (int64_t index = 0; index < tiles.count(); ++index) {
     const Tile tile = tiles[index];
     T* gradients = gradient_rows[omp_get_thread_num()];
@@ -35,13 +36,11 @@ int pac_pool_grad_kernel(const PacShape& s, const T* input, const T* grad_output
     for (int64_t tap = 0; tap < taps; ++tap) {
       const Span span = gather.span(tile, tap);
       T sum[kTile<T>] = {};
-      for (int64_t c = 0; c < s.in_channels; ++c) {
-        const T* row = input + (tile.batch * s.in_channels + c) * gather.source_pixels() + span.source;
-        if (!span.empty()) add_products(sum, gradients + c * kTile<T>, row, advance, span);
-      }
-      T* row = grad_kernel + (tile.batch * taps + tap) * pixels + target;
-      for (int64_t p = 0; p < tile.count; ++p)
-        row[p * tile.step] = weight ? weight[tap] * sum[p] : sum[p];
+      if (!span.empty())
+        dot_rows(sum, gradients, images, tile.batch, 0, s.in_channels, span, advance);
+      if (weight)
+        for (int64_t p = 0; p < kTile<T>; ++p) sum[p] *= weight[tap];
+      write_row(grad_kernel + (tile.batch * taps + tap) * pixels + target, sum, tile);
     }
   }
   return 0;
