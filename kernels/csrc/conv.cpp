@@ -55,17 +55,37 @@ struct KernelSource {
   const PacGuide* guide;  // or null
 };
 
+// sums[c] += K_c products[c] within the span, for a K per target channel; clears the products.
+template <class T>
+void add_scaled(T* sums, T* products, const KernelSource<T>& kernel, int64_t taps, const Tile& tile,
+                const Span& span, int64_t advance, T* k_room) {
+  for (int64_t c = 0; c < kernel.channels; ++c, sums += kTile<T>, products += kTile<T>) {
+    const T* k = kernel_row_of(kernel.given, tile, c * taps + span.tap, span.source, advance, span,
+                               k_room);
+    for (int64_t p = span.begin; p < span.end; ++p) sums[p] += k[p] * products[p];
+    for (int64_t p = 0; p < kTile<T>; ++p) products[p] = 0;
+  }
+}
+
 template <class T>
 int gather_sum(int64_t n_threads, const Gather& gather, const Planes<T>& source,
                const KernelSource<T>& kernel, const PackedWeight<T>& weight, const T* bias,
                T* target, int64_t target_channels) {
   const int64_t channels = source.channels, taps = gather.taps();
   const PacGuide* guide = kernel.guide;
+  const bool by_channel = kernel.channels > 1;
+  // A K per input channel scales what is multiplied in PAC itself, but the products in the gradient
+  // of its input: then each tap is multiplied by itself, and scaled after.
+  const bool scale_products = by_channel && kernel.at_source;
   const Tiles tiles(source.batch, gather, kTile<T>);
   const PerThread<T> panels(n_threads, kDepth * kTile<T>);
   const PerThread<T> sum_rows(n_threads, target_channels * kTile<T>);
+  const PerThread<T> product_rows(n_threads, scale_products ? target_channels * kTile<T> : 0);
   const PerThread<T> feature_rows(n_threads, ((guide ? guide->channels : 0) + 1) * kTile<T>);
-  if (panels.failed() || sum_rows.failed() || feature_rows.failed()) return 1;
+  if (panels.failed() || sum_rows.failed() || product_rows.failed() || feature_rows.failed())
+    return 1;
+  T ones[kTile<T>];
+  for (T& one : ones) one = 1;
 
 #pragma omp parallel for num_threads(n_threads) schedule(dynamic, tiles.per_row())
   for (int64_t index = 0; index < tiles.count(); ++index) {
@@ -73,30 +93,39 @@ int gather_sum(int64_t n_threads, const Gather& gather, const Planes<T>& source,
     const Tile tile = tiles[index];
     const int64_t advance = gather.advance(tile);
     T* sums = sum_rows[thread];
+    T* products = product_rows[thread];
     T* k_room = feature_rows[thread];
     T* centre = k_room + kTile<T>;
 
     for (int64_t c = 0; c < target_channels; ++c)
-      for (int64_t p = 0; p < kTile<T>; ++p) sums[c * kTile<T> + p] = bias ? bias[c] : T(0);
+      for (int64_t p = 0; p < kTile<T>; ++p) {
+        sums[c * kTile<T> + p] = bias ? bias[c] : T(0);
+        if (scale_products) products[c * kTile<T> + p] = 0;
+      }
     if (guide) copy_centre(centre, Features<T>(*guide, tile.batch), tile);
 
-    Panel<T> panel(panels[thread], weight, sums, ceil_divide(tile.count, kLanes<T>));
+    Panel<T> panel(panels[thread], weight, scale_products ? products : sums,
+                   ceil_divide(tile.count, kLanes<T>));
     for (int64_t tap = 0; tap < taps; ++tap) {
       const Span span = gather.span(tile, tap);
       if (span.empty()) continue;
+      const T* k = scale_products ? ones : k_room;
       if (guide) kernel_row(k_room, centre, Features<T>(*guide, tile.batch), tile, tap);
-      const T* k = k_room;
       for (int64_t c = 0; c < channels;) {
-        if (!guide && (c == 0 || kernel.channels > 1))
-          k = kernel_row_of(kernel.given, tile, kernel.channels > 1 ? c * taps + tap : tap,
+        if (!guide && !scale_products && (c == 0 || by_channel))
+          k = kernel_row_of(kernel.given, tile, by_channel ? c * taps + tap : tap,
                             kernel.at_source ? span.source : gather.target(tile),
                             kernel.at_source ? advance : tile.step, span, k_room);
         const int64_t some =
-            kernel.channels > 1 ? 1 : smaller(channels - c, panel.room());
+            by_channel && !scale_products ? 1 : smaller(channels - c, panel.room());
         scale_rows(panel.append(tap * channels + c, some), k, source, tile.batch, c, some, span,
                    advance);
         if (panel.room() == 0) panel.flush();
         c += some;
+      }
+      if (scale_products) {
+        panel.flush();
+        add_scaled(sums, products, kernel, taps, tile, span, advance, k_room);
       }
     }
     panel.flush();
