@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -12,6 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from pacbench.data.base import Sample
 from pacbench.registry import Registry
+from pacbench.timing.cost import Cost
 
 TaskName = Literal["crf", "upsample", "hotswap", "op"]
 DeviceName = Literal["cpu", "cuda"]
@@ -81,6 +83,17 @@ class Method(ABC):
 
     @abstractmethod
     def finish(self, output: Any) -> NDArray[np.floating[Any]]: ...
+
+    def cost(self, inputs: Any) -> Cost | None:  # noqa: ARG002, for those who know it
+        """FLOPs and bytes of one ``run`` by the method's own formula; None if it has none."""
+        return None
+
+    def stages(self, inputs: Any) -> Iterator[str] | None:  # noqa: ARG002, as above
+        """``run`` once more, yielding the name of each stage as it ends; None if it has none.
+
+        Names like ``set-up`` and ``step`` stand in records; one that comes again is timed anew.
+        """
+        return None
 
 
 methods: Registry[Method] = Registry(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Self
 
 from tqdm import tqdm
@@ -20,7 +21,7 @@ class Progress:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def begin(self, cell: Cell) -> None:
+    def begin(self, group: Sequence[Cell]) -> None:
         pass
 
     def end(self, record: Record) -> None:
@@ -43,13 +44,15 @@ class Lines(Progress):
 
 
 class Bar(Progress):
-    """A bar with the current cell and the time left; failures stay visible above it."""
+    """A bar with the current cells and the time left; failures stay visible above it."""
 
     def __init__(self, total: int, done: int) -> None:
         self._bar = tqdm(total=total, initial=done, unit="cell", dynamic_ncols=True)
 
-    def begin(self, cell: Cell) -> None:
-        self._bar.set_description(str(cell))
+    def begin(self, group: Sequence[Cell]) -> None:
+        self._bar.set_description(
+            f"{group[0]}" + (f" and {len(group) - 1} more" if group[1:] else "")
+        )
 
     def end(self, record: Record) -> None:
         if not record.ok:

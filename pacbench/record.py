@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from pydantic import BaseModel, ConfigDict
 
+from pacbench.process import Status
 from pacbench.suite.cells import Cell
 from pacbench.timing import Timing
+from pacbench.timing.cost import Cost
 
 SCHEMA_VERSION = 1
-
-Status = Literal["ok", "error", "exited", "crashed", "timeout", "out_of_memory", "not_finite"]
 
 
 class Strict(BaseModel):
@@ -33,7 +31,13 @@ class ImageScore(Strict):
 
 
 class Seconds(Strict):
-    """Where the wall time of a cell went: starting its process, the work itself, all of it."""
+    """Where the time of a cell went.
+
+    Attributes:
+        process_start: its share of starting the processes of its group.
+        work: its own, while the others of its group waited.
+        total: from the start of its group to its record.
+    """
 
     process_start: float
     work: float
@@ -41,17 +45,24 @@ class Seconds(Strict):
 
 
 class Outcome(Strict):
-    """What the worker sends back from a cell that ran to its end."""
+    """What the worker sends back from a cell that ran to its end, besides the timed blocks."""
 
     protocol: str
     metrics: dict[str, float]
     images: list[ImageScore]
-    timing: Timing
-    work_seconds: float
+    memory: int | None = None
+    cost: Cost | None = None
+    stages: dict[str, float] = {}
 
 
 class Record(Strict):
-    """A cell, how it went, and everything needed to trace or repeat it."""
+    """A cell, how it went, and everything needed to trace or repeat it.
+
+    Attributes:
+        memory: bytes that its first call needed beyond the inputs.
+        cost: FLOPs and bytes of a call on the first sample, by the method's formula.
+        stages: seconds of each stage that the method offers to be timed apart.
+    """
 
     schema_version: int = SCHEMA_VERSION
     id: str
@@ -61,6 +72,9 @@ class Record(Strict):
     metrics: dict[str, float] = {}
     images: list[ImageScore] = []
     timing: Timing | None = None
+    memory: int | None = None
+    cost: Cost | None = None
+    stages: dict[str, float] = {}
     failure: Failure | None = None
     environment: str
     command: str

@@ -12,7 +12,7 @@ from pacbench.device import resolve_device
 from pacbench.environment import Environment, capture, usable_cores
 from pacbench.errors import UserError
 from pacbench.progress import progress
-from pacbench.runner import run_in_worker
+from pacbench.runner import Trace, groups, run_group
 from pacbench.store import RunFolder, RunInfo
 from pacbench.suite.cells import Cell
 from pacbench.suite.load import Source, load_suite
@@ -66,19 +66,25 @@ class Session:
     command: str
 
     def run(self, quiet: bool = False) -> None:
-        """Run every cell that is not finished; each record is on disk before the next begins."""
+        """Run every cell that is not finished; its record is on disk as soon as it ends.
+
+        Cells that share data are timed against each other and end together.
+        """
+        left = [cell for cell in self.cells if cell.id not in self.finished]
+        trace = Trace(
+            self.folder.pictures,
+            self.environment.id,
+            lambda cell: f"{self.command} --filter cell={cell.id}",
+        )
         with (
             self.folder.writer() as writer,
             progress(len(self.cells), len(self.finished), quiet) as shown,
         ):
-            for cell in self.cells:
-                if cell.id in self.finished:
-                    continue
-                shown.begin(cell)
-                command = f"{self.command} --filter cell={cell.id}"
-                record = run_in_worker(cell, self.folder.pictures, self.environment.id, command)
-                writer.append(record)
-                shown.end(record)
+            for group in groups(left):
+                shown.begin(group)
+                for record in run_group(group, trace):
+                    writer.append(record)
+                    shown.end(record)
 
 
 def create(planned: Plan, root: Path) -> Session:

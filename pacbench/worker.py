@@ -1,12 +1,20 @@
-"""The process that runs one cell: ``python -m pacbench.worker FD PICTURES PARENT``, cell on stdin.
+"""The process that runs one cell: ``python -m pacbench.worker FD PARENT``, requests on stdin.
 
-Whatever a method does to its process (crash, hang, leak, print) stays here. The parent hears only
-what is written to the pipe FD, one JSON object per line: ``{"ready": true}`` once everything is
-imported, then ``{"outcome": …}`` or ``{"failure": …}``.
+Whatever a method does to its process (crash, hang, leak, print) stays here. Requests and answers
+are JSON lines, the answers on the pipe FD:
+
+- ``{"cell": …, "pictures": …, "score": …}`` → ``{"ready": true}`` once everything is imported;
+- ``{"open": true}`` → ``{"samples": n}``, the method built and the data opened;
+- ``{"sample": i, "calls": n | null}`` → ``{"calls": n}``, the sample prepared, run and scored, and
+  the method warm;
+- ``{"block": calls}`` → ``{"seconds": of one call, "switches": n}``;
+- ``{"finish": true}`` → ``{"outcome": …}``;
+- and at any of them ``{"failure": …}``, after which the process ends.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import json
 import math
@@ -14,7 +22,6 @@ import os
 import resource
 import signal
 import sys
-import time
 import traceback
 from functools import partial
 from pathlib import Path
@@ -26,10 +33,14 @@ from PIL import Image
 
 from pacbench.data.base import datasets
 from pacbench.method import Context, methods
-from pacbench.record import ImageScore, Outcome, Status
+from pacbench.process import Status
+from pacbench.record import ImageScore, Outcome
 from pacbench.suite.cells import Cell
 from pacbench.tasks import tasks
-from pacbench.timing import Timing, time_runs
+from pacbench.timing.blocks import Run, calls_per_block, no_garbage_collection, warm_up
+from pacbench.timing.device_clock import as_timed, clock_for
+from pacbench.timing.memory import peak_beyond_inputs
+from pacbench.timing.stages import Stages
 
 PR_SET_PDEATHSIG = 1
 
@@ -38,46 +49,92 @@ class NotFiniteError(Exception):
     """A method returned NaN or Inf."""
 
 
-def run_cell(cell: Cell, pictures: Path) -> Outcome:
-    """Run a cell in this process: build, then prepare, run (timed) and score every sample."""
-    start = time.perf_counter()
-    torch.set_num_threads(cell.threads)
-    torch.manual_seed(cell.seed)
-    dataset_class, method_class = datasets[cell.data.name], methods[cell.method]
-    dataset = dataset_class(
-        dataset_class.Params(**cell.data.params), split=cell.data.split, seed=cell.seed
-    )
-    count = min(len(dataset), cell.data.limit or len(dataset))
-    example = dataset[0]
-    task = tasks[cell.task](example)
-    method = method_class(
-        method_class.Params(**cell.params),
-        Context(cell.device, cell.backend, cell.threads, cell.seed, example),
-    )
-    images, seconds = [], []
-    for index in range(count):
-        sample = dataset[index] if index else example
-        inputs = method.prepare(sample)
-        for _ in range(0 if index else cell.warmup):
-            method.run(inputs)
-        runs, output = time_runs(partial(method.run, inputs), cell.repeats)
-        array = method.finish(output)
+class Bench:
+    """A cell in this process: its method, its data, and the sample that is being timed.
+
+    Args:
+        cell: what to run.
+        pictures: folder for the images of its outputs.
+        score: whether outputs are scored, or only timed.
+    """
+
+    def __init__(self, cell: Cell, pictures: Path, score: bool) -> None:
+        torch.set_num_threads(cell.threads)
+        torch.manual_seed(cell.seed)
+        dataset_class, method_class = datasets[cell.data.name], methods[cell.method]
+        self.cell, self.pictures, self.score = cell, pictures, score
+        self.dataset = dataset_class(
+            dataset_class.Params(**cell.data.params), split=cell.data.split, seed=cell.seed
+        )
+        self.count = min(len(self.dataset), cell.data.limit or len(self.dataset))
+        self.example = self.dataset[0]
+        self.task = tasks[cell.task](self.example)
+        self.method = method_class(
+            method_class.Params(**cell.params),
+            Context(cell.device, cell.backend, cell.threads, cell.seed, self.example),
+        )
+        self.clock = clock_for(cell.device)
+        self.stages = Stages(cell.device)
+        self.images: list[ImageScore] = []
+        self.costs: list[Any] = []
+        self.memory: int | None = None
+        self.run: Run = lambda: None
+        self._no_garbage = contextlib.ExitStack()
+
+    def begin(self, index: int, calls: int | None) -> int:
+        """Prepare a sample, score its output, get warm; the calls that make a block of it."""
+        self._no_garbage.close()
+        sample = self.dataset[index] if index else self.example
+        inputs = self.method.prepare(sample)
+        run = partial(self.method.run, inputs)
+        if index == 0:
+            output, self.memory = peak_beyond_inputs(run, self.cell.device)
+        else:
+            output = run()
+        if self.score:
+            self._score(index, sample, output)
+            self.stages.time(self.method, inputs)
+            self.costs.append(self.method.cost(inputs))
+        del output
+        self.run = as_timed(run, self.clock, self.cell.timing.cuda_graphs)
+        self._no_garbage.enter_context(no_garbage_collection())
+        if index == 0:
+            estimate = warm_up(self.clock, self.run, self.cell.warmup)
+        elif calls is None:
+            estimate = self.clock.seconds(self.run, 1)
+        if calls is None:
+            calls = calls_per_block(self.clock, self.run, estimate)
+        return calls
+
+    def block(self, calls: int) -> dict[str, Any]:
+        """Time a block; seconds of one call, and how often the kernel interrupted."""
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
+        seconds = self.clock.seconds(self.run, calls) / calls
+        switches = resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw - before
+        return {"seconds": seconds, "switches": switches}
+
+    def outcome(self) -> Outcome:
+        return Outcome(
+            protocol=self.task.protocol,
+            metrics=_defined(self.task.summary()) if self.score else {},
+            images=self.images,
+            memory=self.memory,
+            cost=next((cost for cost in self.costs if cost is not None), None),
+            stages=self.stages.medians(),
+        )
+
+    def _score(self, index: int, sample: Any, output: Any) -> None:
+        array = self.method.finish(output)
         if not np.isfinite(array).all():
             raise NotFiniteError(
                 f"{(~np.isfinite(array)).sum():,} of {array.size:,} values of the output for "
                 f"sample '{sample.name}' are NaN or Inf"
             )
-        seconds.append(runs)
-        images.append(ImageScore(name=sample.name, metrics=_defined(task.score(array, sample))))
-        if index < cell.pictures:
-            _save_pictures(task.pictures(array, sample), pictures / sample.name, cell.id)
-    return Outcome(
-        protocol=task.protocol,
-        metrics=_defined(task.summary()),
-        images=images,
-        timing=Timing.of(seconds),
-        work_seconds=time.perf_counter() - start,
-    )
+        metrics = _defined(self.task.score(array, sample))
+        self.images.append(ImageScore(name=sample.name, metrics=metrics))
+        if index < self.cell.pictures:
+            folder = self.pictures / sample.name
+            _save_pictures(self.task.pictures(array, sample), folder, self.cell.id)
 
 
 def _defined(metrics: dict[str, float]) -> dict[str, float]:
@@ -118,8 +175,20 @@ def classify(error: BaseException) -> Status:
     return "error"
 
 
+def serve(bench: Bench, request: dict[str, Any]) -> dict[str, Any]:
+    """The answer to one request."""
+    match request:
+        case {"sample": index, "calls": calls}:
+            return {"calls": bench.begin(index, calls)}
+        case {"block": calls}:
+            return bench.block(calls)
+        case {"finish": _}:
+            return {"outcome": bench.outcome().model_dump(mode="json")}
+    raise ValueError(f"no such request: {request}")
+
+
 def main(arguments: list[str]) -> None:
-    channel_fd, pictures, parent = int(arguments[0]), Path(arguments[1]), int(arguments[2])
+    channel_fd, parent = int(arguments[0]), int(arguments[1])
     die_with_parent(parent)
     with os.fdopen(channel_fd, "w", encoding="utf-8") as channel:
 
@@ -127,14 +196,18 @@ def main(arguments: list[str]) -> None:
             channel.write(json.dumps(message, allow_nan=False) + "\n")
             channel.flush()
 
-        cell = Cell.model_validate_json(sys.stdin.read())
+        first = json.loads(sys.stdin.readline())
+        cell = Cell.model_validate(first["cell"])
         list(methods), list(datasets), list(tasks)  # importing them is not the cell's work
         send({"ready": True})
         try:
+            sys.stdin.readline()  # {"open": true}
             limit_memory(cell.limits.memory_gb)
             with torch.inference_mode():
-                outcome = run_cell(cell, pictures)
-            send({"outcome": outcome.model_dump(mode="json")})
+                bench = Bench(cell, Path(first["pictures"]), first["score"])
+                send({"samples": bench.count})
+                for line in sys.stdin:
+                    send(serve(bench, json.loads(line)))
         except BaseException as error:
             _, hard = resource.getrlimit(resource.RLIMIT_DATA)
             resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))  # room to say what happened
@@ -147,4 +220,4 @@ if __name__ == "__main__":
     main(sys.argv[1:])
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(0)  # the record is sent; taking torch down in order would be time for nothing
+    os._exit(0)  # everything is sent; taking torch down in order would be time for nothing

@@ -124,10 +124,12 @@ def _provenance(records: list[Record], environment: Environment, paper: bool) ->
     if constants := constant_axes(records):
         lines.append("throughout: " + ", ".join(f"{k} = {v}" for k, v in constants.items()))
     lines += [f"scored by: {protocol}" for protocol in sorted({str(r.protocol) for r in ran})]
-    repeats = sorted({r.cell.repeats for r in records})
+    counts = [len(blocks) for r in ran if r.timing for blocks in r.timing.samples]
+    processes = sorted({r.cell.timing.processes for r in ran})
     lines += [
         "runtime: median ± median absolute deviation over all samples, "
-        f"{' or '.join(map(str, repeats))} runs each after warm-up; a method's own set-up included",
+        f"{min(counts, default=0)} or more timings of each in turn with the other methods, in "
+        f"{' or '.join(map(str, processes)) or 0} processes; a method's own set-up included",
         f"on: {environment.cpu}, {environment.threads} threads, torch {environment.torch}, "
         f"pacbench {environment.pacbench} ({(environment.commit or 'no commit')[:10]}"
         f"{', with local changes' if environment.dirty else ''})",

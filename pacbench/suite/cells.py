@@ -17,7 +17,7 @@ from pacbench.errors import did_you_mean, listing
 from pacbench.method import DeviceName, Method, TaskName, methods
 from pacbench.registry import UnknownNameError
 from pacbench.suite.problems import Location, Problem, problems_of
-from pacbench.suite.schema import DataSpec, Limits, Suite
+from pacbench.suite.schema import DataSpec, Limits, Suite, TimingSpec
 
 MAX_CELLS = 10_000
 DATA_AXIS = "data."
@@ -40,6 +40,7 @@ class Cell(BaseModel):
     data: DataSpec
     repeats: int
     warmup: int
+    timing: TimingSpec = TimingSpec()
     seed: int
     limits: Limits
     pictures: int
@@ -257,6 +258,7 @@ class _Expansion:
                 data=data,
                 repeats=suite.repeats,
                 warmup=suite.warmup,
+                timing=suite.timing,
                 seed=suite.seed,
                 limits=suite.limits,
                 pictures=suite.outputs.pictures,

@@ -51,6 +51,19 @@ class Limits(Strict):
     memory_gb: float = Field(8, gt=0, le=4096, description="memory a cell may allocate, GB")
 
 
+class TimingSpec(Strict):
+    """How precisely cells are timed."""
+
+    precision: float = Field(
+        0.02, gt=0, le=1, description="go on until the median is known to ± this share of it"
+    )
+    budget_seconds: float = Field(
+        20, ge=0, le=86_400, description="time a cell may spend on that beyond its repeats"
+    )
+    processes: int = Field(2, ge=1, le=1000, description="fresh processes that share the repeats")
+    cuda_graphs: bool = Field(False, description="time captured CUDA graphs, where there are some")
+
+
 class Outputs(Strict):
     """What is written besides the records."""
 
@@ -76,8 +89,9 @@ class Suite(Strict):
     exclude: list[dict[str, Any]] = Field(
         default_factory=list, description="combinations to drop; all keys of an entry must match"
     )
-    repeats: int = Field(5, ge=1, le=100_000, description="timed runs per sample")
-    warmup: int = Field(1, ge=0, le=1000, description="untimed runs before the first timed one")
+    repeats: int = Field(5, ge=1, le=100_000, description="least timed blocks per sample")
+    warmup: int = Field(1, ge=0, le=1000, description="least untimed runs of each process")
+    timing: TimingSpec = TimingSpec()
     seed: int = Field(0, ge=0, lt=2**32)
     device: DeviceChoice = "cpu"
     threads: int | None = Field(None, ge=1, le=1024, description="default: all cores")

@@ -33,6 +33,7 @@ def small_suite(**changes: Any) -> dict[str, Any]:
         "data": {"name": "scenes", "split": "val", "limit": 1, "params": {"size": [24, 32]}},
         "methods": [{"name": "copies"}],
         "repeats": 3,
+        "timing": {"processes": 1, "budget_seconds": 0},
         "outputs": {"figures": [], "tables": ["md"], "pictures": 0},
         **changes,
     }

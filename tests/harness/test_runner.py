@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from pacbench.record import Record
-from pacbench.runner import run_in_worker
+from pacbench.runner import Trace, run_group
 from pacbench.suite import load_suite
 
 WriteSuite = Callable[..., Path]
@@ -21,7 +21,9 @@ def run(write_suite: WriteSuite, tmp_path: Path) -> Callable[..., Record]:
     def run_method(name: str, **limits: float) -> Record:
         path = write_suite(methods=[{"name": name}], limits={"seconds": 60, **limits})
         (cell,) = load_suite(str(path)).cells("cpu", 1, {})
-        return run_in_worker(cell, tmp_path / "pictures", "environment", "command")
+        trace = Trace(tmp_path / "pictures", "environment", lambda _: "command")
+        (record,) = run_group([cell], trace)
+        return record
 
     return run_method
 
