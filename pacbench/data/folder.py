@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -20,6 +19,7 @@ from pacbench.data.base import (
 )
 from pacbench.data.files import FileList, by_csv, by_stem
 from pacbench.data.formats import read_depth, read_flow, read_image, read_labels
+from pacbench.data.root import UserPath
 from pacbench.data.unary import FilesUnary, Unary, with_unary
 from pacbench.data.validity import clear_unknown, known_depth, known_flow
 from pacbench.errors import UserError
@@ -28,12 +28,12 @@ from pacbench.errors import UserError
 class FolderParams(DatasetParams):
     """Parameters of a user's own folder."""
 
-    root: Path = Field(description="the folder; subfolders train, val, test are its splits")
+    root: UserPath = Field(description="the folder; subfolders train, val, test are its splits")
     images: str = Field("images", description="subfolder of the images")
     depth: str | None = Field(None, description="subfolder of depth: .png, .npy, .npz, .pfm, .mat")
     flow: str | None = Field(None, description="subfolder of flow: .flo, KITTI .png or .npy")
     labels: str | None = Field(None, description="subfolder of labels: palette or grey .png")
-    csv: Path | None = Field(
+    csv: UserPath | None = Field(
         None,
         description="file that lists the samples instead of matching them by stem: columns image "
         "and any of depth, flow, labels, logits, split; paths are relative to root",

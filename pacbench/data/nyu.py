@@ -16,7 +16,7 @@ from pacbench.data.base import (
     Source,
     datasets,
 )
-from pacbench.data.root import need, open_hint
+from pacbench.data.root import UserPath, need, open_hint
 from pacbench.data.validity import clear_unknown, known_depth
 from pacbench.errors import UserError
 
@@ -27,7 +27,7 @@ TRAIN = 1000
 class NyuParams(DatasetParams):
     """Parameters of NYU Depth V2."""
 
-    root: Path = Field(Path("data/nyu"), description="folder of nyu_depth_v2_labeled.mat")
+    root: UserPath = Field(Path("data/nyu"), description="folder of nyu_depth_v2_labeled.mat")
     val: int = Field(
         0, ge=0, lt=TRAIN, description="samples at the end of the training range kept for 'val'"
     )

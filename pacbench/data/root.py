@@ -4,8 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator
 
 from pacbench.errors import UserError
+
+
+def _at_home(path: Path) -> Path:
+    try:
+        return path.expanduser()
+    except RuntimeError as error:  # ~somebody, who is not there
+        raise ValueError(str(error)) from error
+
+
+UserPath = Annotated[Path, AfterValidator(_at_home)]
+"""A path as people write it in a suite: ``~`` is their home."""
 
 
 def open_hint(name: str) -> str:

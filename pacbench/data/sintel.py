@@ -16,7 +16,7 @@ from pacbench.data.base import (
     datasets,
 )
 from pacbench.data.formats import read_flow, read_image
-from pacbench.data.root import first_existing, open_hint
+from pacbench.data.root import UserPath, first_existing, open_hint
 from pacbench.data.validity import clear_unknown, known_flow
 from pacbench.errors import UserError
 
@@ -30,7 +30,7 @@ VAL_TAIL = {"bamboo_2": 25, "cave_4": 25, "temple_2": 25}
 class SintelParams(DatasetParams):
     """Parameters of MPI Sintel."""
 
-    root: Path = Field(Path("data/sintel"), description="folder that holds 'training'")
+    root: UserPath = Field(Path("data/sintel"), description="folder that holds 'training'")
     render: Literal["clean", "final"] = Field("clean", description="render pass of the image")
 
 

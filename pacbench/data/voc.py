@@ -18,7 +18,7 @@ from pacbench.data.base import (
     datasets,
 )
 from pacbench.data.formats import read_image, read_labels
-from pacbench.data.root import first_existing, need
+from pacbench.data.root import UserPath, first_existing, need
 from pacbench.data.unary import NoiseUnary, Unary, with_unary
 from pacbench.errors import UserError
 
@@ -33,13 +33,13 @@ SBD_NESTS = ("benchmark_RELEASE/dataset", "sbd", "dataset")
 class VocParams(DatasetParams):
     """Parameters of Pascal VOC."""
 
-    root: Path = Field(
+    root: UserPath = Field(
         Path("data/voc"), description="folder that holds VOC2011 or VOC2012, and SBD if it is used"
     )
     sbd: bool = Field(
         True, description="train on SBD's training set, and leave its images out of validation"
     )
-    val_list: Path | None = Field(
+    val_list: UserPath | None = Field(
         None, description="file of image names for 'val', instead of val.txt minus SBD's train.txt"
     )
     unary: Unary | None = Field(

@@ -228,3 +228,8 @@ def test_voc_that_is_missing_or_damaged(voc_root, tmp_path):
             Voc(VocParams(root=voc_root), "train", 0)[1]
     finally:
         damaged.write_bytes(content)
+
+
+def test_home_is_understood(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert NyuParams(root="~/nyu").root == tmp_path / "nyu"

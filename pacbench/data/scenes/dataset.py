@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
@@ -10,6 +9,7 @@ from pydantic import Field
 from pacbench.data.base import Dataset, DatasetInfo, DatasetParams, Sample, datasets
 from pacbench.data.cache import Arrays, cached
 from pacbench.data.draws import Draws
+from pacbench.data.root import UserPath
 from pacbench.data.unary import NoiseUnary, Unary, with_unary
 
 VERSION = "1"
@@ -32,7 +32,7 @@ class ScenesParams(DatasetParams):
     jpeg: int | None = Field(
         90, ge=1, le=100, description="quality of JPEG compression; null for none"
     )
-    cache: Path | None = Field(None, description="folder to keep made scenes in; null for none")
+    cache: UserPath | None = Field(None, description="folder to keep made scenes in; null for none")
     unary: Unary | None = Field(
         default_factory=NoiseUnary, description="logits for the CRF task; null for none"
     )

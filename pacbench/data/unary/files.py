@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from pacbench.data.base import Sample
 from pacbench.data.resize import bilinear
+from pacbench.data.root import UserPath
 from pacbench.errors import UserError
 
 
@@ -20,7 +21,7 @@ class FilesUnary(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: Literal["files"]
-    root: Path = Field(description="folder of NAME.npy, one for each sample's name")
+    root: UserPath = Field(description="folder of NAME.npy, one for each sample's name")
     grow_to: tuple[int, int] | None = Field(
         None,
         description="height and width of the padded image that the logits are of: they are grown "

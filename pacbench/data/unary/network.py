@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from pacbench.data.base import Sample
+from pacbench.data.root import UserPath
 from pacbench.errors import UserError
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class NetworkUnary(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: Literal["network"]
-    checkpoint: Path | None = Field(
+    checkpoint: UserPath | None = Field(
         None, description="a file of pacbench.data.unary.train; null for the one in the package"
     )
 
