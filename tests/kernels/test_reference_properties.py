@@ -13,6 +13,8 @@ from torch import Tensor
 
 from pacbench.kernels import reference
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 
 class Axis(NamedTuple):
     """One spatial axis of an operator's geometry."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
 from pacbench.pac import PacConv2d, PacConvTranspose2d, PacPool2d
+
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 KERNELS = [
     pytest.param({}, id="gaussian"),
@@ -32,15 +32,6 @@ LAYERS = [
         id="pool",
     ),
 ]
-
-
-@pytest.fixture(autouse=True)
-def _one_thread() -> Iterator[None]:
-    """Thousands of tiny calls: threads would only wait for each other."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.mark.parametrize("options", KERNELS)
