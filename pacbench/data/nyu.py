@@ -69,10 +69,11 @@ class Nyu(Dataset):
             "test": range(TRAIN, SAMPLES),
         }[split]
         self._file: Any = None
-        images, depths = self._arrays()
-        if len(images) != SAMPLES or len(depths) != SAMPLES:
+        with self._open() as file:
+            images, depths = len(file["images"]), len(file["depths"])
+        if images != SAMPLES or depths != SAMPLES:
             raise UserError(
-                f"{self._path} holds {len(images)} images and {len(depths)} depth maps, "
+                f"{self._path} holds {images} images and {depths} depth maps, "
                 f"expected {SAMPLES} of each; {open_hint(self.info.name)}"
             )
 
@@ -81,30 +82,30 @@ class Nyu(Dataset):
 
     def __getitem__(self, index: int) -> Sample:
         self.need_index(index)
-        images, depths = self._arrays()
+        if self._file is None:  # opened where it is read: HDF5 handles do not survive a fork
+            self._file = self._open()
         number = self._range[index]
         # MATLAB's order of axes: (N, 3, W, H) and (N, W, H). One sample is read, not the file.
-        image = np.ascontiguousarray(images[number].transpose(0, 2, 1))
-        depth = np.ascontiguousarray(depths[number].T, dtype=np.float32)
+        image = np.ascontiguousarray(self._file["images"][number].transpose(0, 2, 1))
+        depth = np.ascontiguousarray(self._file["depths"][number].T, dtype=np.float32)
         depth, valid = clear_unknown(depth, known_depth(depth))
         return Sample(name=f"{number:04d}", image=image, depth=depth, valid=valid)
 
-    def _arrays(self) -> tuple[Any, Any]:
-        """The file's arrays, opened in the process that reads them: HDF5 handles do not fork."""
+    def _open(self) -> Any:
         import h5py
 
-        if self._file is None:
-            try:
-                self._file = h5py.File(self._path, "r")
-            except OSError as error:
-                raise UserError(
-                    f"{self._path} is not the .mat file of NYU Depth V2: {error}; "
-                    f"{open_hint(self.info.name)}"
-                ) from error
-        missing = [name for name in ("images", "depths") if name not in self._file]
+        try:
+            file = h5py.File(self._path, "r")
+        except OSError as error:
+            raise UserError(
+                f"{self._path} is not the .mat file of NYU Depth V2: {error}; "
+                f"{open_hint(self.info.name)}"
+            ) from error
+        missing = [name for name in ("images", "depths") if name not in file]
         if missing:
+            file.close()
             raise UserError(f"{self._path} has no array {' and no '.join(missing)}")
-        return self._file["images"], self._file["depths"]
+        return file
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_file": None}
