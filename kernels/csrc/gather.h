@@ -51,13 +51,15 @@ struct Gather {
     const int64_t tap_y = tap / x.taps, tap_x = tap % x.taps;
     const int64_t row = tile.y * y.target_step + tap_y * y.tap_step + y.origin;
     const int64_t column = tile.x * x.target_step + tap_x * x.tap_step + x.origin;
-    if (row % y.source_step != 0 || column % x.source_step != 0) return {tap, 0, 0, 0};
+    const Span none{tap, 0, 0, 0};
+    if (row % y.source_step != 0 || column % x.source_step != 0) return none;
     const int64_t source_y = row / y.source_step, source_x = column / x.source_step;
-    if (source_y < 0 || source_y >= y.source) return {tap, 0, 0, 0};
+    if (source_y < 0 || source_y >= y.source) return none;
     const int64_t advance = this->advance(tile);
     const int64_t begin = larger(0, ceil_divide(-source_x, advance));
     const int64_t end = smaller(tile.count, ceil_divide(x.source - source_x, advance));
-    return {tap, source_y * x.source + source_x, begin, larger(begin, end)};
+    if (begin >= end) return none;
+    return {tap, source_y * x.source + source_x, begin, end};
   }
 
   // The taps that some pixel of the tile sees; returns how many.
