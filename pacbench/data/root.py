@@ -25,7 +25,8 @@ UserPath = Annotated[Path, AfterValidator(_at_home)]
 def open_hint(name: str) -> str:
     """What a user can do about a dataset that is missing or damaged."""
     return (
-        f"'pacbench data fetch {name} --root DIR' downloads it, 'root: DIR' in the suite names it"
+        f"'pacbench data fetch {name} --root DIR' downloads it; "
+        "in a suite, 'root: DIR' under the params of data names the folder"
     )
 
 

@@ -12,6 +12,7 @@ from pacbench.data.draws import Draws, key_of
 from pacbench.data.scenes import Scenes, ScenesParams
 from pacbench.data.unary import FilesUnary, NetworkUnary, NoiseUnary, Unary
 from pacbench.data.unary.network import CHECKPOINT, CHECKPOINT_SHA256, build_network
+from pacbench.data.unary.train import train
 from pacbench.errors import UserError
 from pacbench.metrics import SegmentationScore
 
@@ -105,6 +106,17 @@ def test_the_network_is_good_but_not_perfect():
     assert 0.25 < metrics["miou"] < 0.8
     assert metrics["accuracy"] > 0.8
     assert metrics["trimap_iou_1"] < metrics["trimap_iou_10"] < metrics["miou"]
+
+
+def test_training_writes_a_network_that_can_be_used(tmp_path, capsys):
+    train(scenes=3, steps=2, out=tmp_path / "trained.pt")
+    printed = capsys.readouterr().out
+    assert hashlib.sha256((tmp_path / "trained.pt").read_bytes()).hexdigest() in printed
+    unary = NetworkUnary(name="network", checkpoint=tmp_path / "trained.pt")
+    logits = unary.logits(Sample("s", np.full((3, 40, 56), 90, np.uint8)), 21, 0)
+    assert logits.shape == (21, 40, 56)
+    assert np.isfinite(logits).all()
+    assert logits.std() > 0
 
 
 def test_a_checkpoint_of_the_users_own(tmp_path):

@@ -79,7 +79,6 @@ def train(scenes: int, steps: int, out: Path) -> None:
     from torch.nn import functional
 
     torch.manual_seed(SEED)
-    torch.set_num_threads(1)  # sums in one order: the same file whatever the number of cores
     network = build_network(CLASSES)
     optimizer = torch.optim.AdamW(network.parameters(), lr=3e-3, weight_decay=1e-4)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=3e-3, total_steps=steps)
@@ -114,6 +113,9 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=3000, help="of 8 crops each (%(default)s)")
     parser.add_argument("--out", type=Path, default=CHECKPOINT, help="file to write (%(default)s)")
     options = parser.parse_args()
+    import torch
+
+    torch.set_num_threads(1)  # sums in one order: the same file whatever the number of cores
     train(options.scenes, options.steps, options.out)
 
 
