@@ -105,10 +105,12 @@ class PacCRF(nn.Module):
         self.messengers.append(
             kernel.messenger(self.channels, self.perturbed_init, self.native_impl, self.backend)
         )
-        has_compatibility = kernel.compat_type == "2d"
-        self.compat.append(
-            nn.Conv2d(self.channels, self.channels, 1, bias=False) if has_compatibility else None
+        compatibility = (
+            nn.Conv2d(self.channels, self.channels, 1, bias=False)
+            if kernel.compat_type == "2d"
+            else None
         )
+        self.compat.append(compatibility)  # type: ignore[arg-type] # None keeps the indices
         self.pairwise_weights.append(nn.Parameter(torch.tensor(kernel.signed_weight)))
         self.reset_parameters(len(self.pairwise) - 1)
 
@@ -140,10 +142,10 @@ class PacCRF(nn.Module):
         guides = self._one_each("edge_feat", edge_feat)
         kernels: list[Tensor | None] = []
         for messenger, kernel, guide in zip(self.messengers, self.pairwise, guides, strict=True):
-            adapts = isinstance(messenger, PacConv2d)
-            kernels.append(
-                messenger.compute_kernel(shrink(guide, kernel.blur))[0] if adapts else None
-            )
+            if isinstance(messenger, PacConv2d):
+                kernels.append(messenger.compute_kernel(shrink(guide, kernel.blur))[0])
+            else:  # a plain convolution
+                kernels.append(None)
         return kernels
 
     def forward(
