@@ -98,6 +98,9 @@ class Dataset(ABC):
                 f"dataset '{self.info.name}' has no split '{split}'"
                 f"{did_you_mean(split, self.info.splits)}; it has {', '.join(self.info.splits)}"
             )
+        unary = getattr(params, "unary", None)
+        if unary is not None:
+            unary.need()
         self.params = params
         self.split = split
         self.seed = seed

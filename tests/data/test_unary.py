@@ -131,7 +131,7 @@ def test_a_checkpoint_of_the_users_own(tmp_path):
     with pytest.raises(UserError, match=r"junk\.pt is no unary network"):
         NetworkUnary(name="network", checkpoint=tmp_path / "junk.pt").logits(sample, 21, 0)
     with pytest.raises(UserError, match=r"gone\.pt does not exist; python -m"):
-        NetworkUnary(name="network", checkpoint=tmp_path / "gone.pt").logits(sample, 21, 0)
+        NetworkUnary(name="network", checkpoint=tmp_path / "gone.pt").need()
 
 
 def test_files_are_grown_and_cropped(tmp_path):
@@ -161,6 +161,12 @@ def test_mistakes_in_files(tmp_path):
         unary.logits(sample, 3, 0)
     with pytest.raises(UserError, match="grow_to is 20×90, smaller than the image 's' of 30×40"):
         FilesUnary(name="files", root=tmp_path, grow_to=(20, 90)).logits(sample, 4, 0)
+
+
+def test_missing_files_are_said_before_any_sample(tmp_path):
+    params = ScenesParams(unary={"name": "files", "root": tmp_path / "gone"})
+    with pytest.raises(UserError, match=r"folder of the unaries' logits is missing: .*gone"):
+        Scenes(params, "val", 0)
 
 
 def test_sources_are_chosen_by_name():

@@ -7,18 +7,17 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from pacbench.data.base import Sample
 from pacbench.data.resize import bilinear
 from pacbench.data.root import UserPath
+from pacbench.data.unary.base import UnarySource
 from pacbench.errors import UserError
 
 
-class FilesUnary(BaseModel):
+class FilesUnary(UnarySource):
     """One .npy per sample, (L, h, w), grown bilinearly to the image's size."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: Literal["files"]
     root: UserPath = Field(description="folder of NAME.npy, one for each sample's name")
@@ -35,6 +34,10 @@ class FilesUnary(BaseModel):
     def protocol(self) -> str:
         grown = f",to{self.grow_to[0]}x{self.grow_to[1]}" if self.grow_to else ""
         return f"files:{self.root.name}{grown}{',corners' if self.align_corners else ''}"
+
+    def need(self) -> None:
+        if not self.root.is_dir():
+            raise UserError(f"the folder of the unaries' logits is missing: {self.root}")
 
     def logits(self, sample: Sample, classes: int, seed: int) -> NDArray[np.float32]:  # noqa: ARG002
         """(classes, H, W) float32.

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from pacbench.data.base import Sample
 from pacbench.data.root import UserPath
+from pacbench.data.unary.base import UnarySource
 from pacbench.errors import UserError
 
 if TYPE_CHECKING:
@@ -29,10 +30,8 @@ CHECKPOINT = Path(__file__).with_name("scenes.pt")
 CHECKPOINT_SHA256 = "0" * 64
 
 
-class NetworkUnary(BaseModel):
+class NetworkUnary(UnarySource):
     """Logits of the network, grown bilinearly to the image's size."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: Literal["network"]
     checkpoint: UserPath | None = Field(
@@ -42,6 +41,14 @@ class NetworkUnary(BaseModel):
     @property
     def protocol(self) -> str:
         return f"network:{_sha256(self.checkpoint or CHECKPOINT)[:8]}"
+
+    def need(self) -> None:
+        path = self.checkpoint or CHECKPOINT
+        if not path.is_file():
+            raise UserError(
+                f"the unary network's checkpoint {path} does not exist; "
+                f"python -m pacbench.data.unary.train --out {path} makes one"
+            )
 
     def logits(self, sample: Sample, classes: int, seed: int) -> NDArray[np.float32]:  # noqa: ARG002
         """(classes, H, W) float32; does not depend on the seed.
@@ -91,11 +98,6 @@ def _load(checkpoint: Path | None, classes: int) -> nn.Sequential:
     import torch
 
     path = checkpoint or CHECKPOINT
-    if not path.is_file():
-        raise UserError(
-            f"the unary network's checkpoint {path} does not exist; "
-            f"python -m pacbench.data.unary.train --out {path} makes one"
-        )
     if checkpoint is None and _sha256(path) != CHECKPOINT_SHA256:
         raise UserError(f"the unary network's checkpoint {path} is damaged; reinstall pacbench")
     network = build_network(classes)

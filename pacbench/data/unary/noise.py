@@ -11,17 +11,16 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from pacbench.data.base import Sample
 from pacbench.data.draws import Draws, key_of
 from pacbench.data.resize import bilinear
+from pacbench.data.unary.base import UnarySource
 
 
-class NoiseUnary(BaseModel):
+class NoiseUnary(UnarySource):
     """Labels shrunk, disturbed and grown."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: Literal["noise"] = "noise"
     scale: int = Field(8, ge=1, description="labels are shrunk by this factor")
