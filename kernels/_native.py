@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Sequence
 from importlib.resources import files
 
 import torch  # before the library: it brings the OpenMP runtime that the library uses
@@ -59,7 +60,7 @@ class PacGuide(ctypes.Structure):
     ]
 
 
-def axes(window: Window, input_size: tuple[int, int]) -> tuple[PacAxis, PacAxis]:
+def axes(window: Window, input_size: Sequence[int]) -> tuple[PacAxis, PacAxis]:
     """The two axes (vertical, horizontal) of an operator with these taps on such an input."""
     y, x = (
         PacAxis(n, out, k, s, 1, d, d * (k - 1) - p)

@@ -71,8 +71,8 @@ class Window(NamedTuple):
 
     @classmethod
     def from_flat(cls, flat: Sequence[int]) -> Window:
-        pairs = [(flat[i], flat[i + 1]) for i in range(0, 10, 2)]
-        return cls(*pairs, transposed=bool(flat[10]))
+        size, stride, padding, dilation, extra = ((flat[i], flat[i + 1]) for i in range(0, 10, 2))
+        return cls(size, stride, padding, dilation, extra, bool(flat[10]))
 
     def output_size(self, input_size: Sequence[int]) -> Pair:
         """The output's (height, width), torch's formula; ValueError where nothing is left."""

@@ -90,5 +90,5 @@ def _warn_once(why_not: str) -> None:
     warnings.warn(
         f"PAC runs in plain torch, which is several times slower: {why_not}",
         RuntimeWarning,
-        stacklevel=4,
+        stacklevel=5,
     )

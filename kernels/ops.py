@@ -3,7 +3,7 @@
 They trust their arguments, which ``pacbench.kernels`` checks first, and take float32 or float64
 tensors on the CPU in any memory format.
 """
-# ruff: noqa: A002 - `input` is the release's name and torch.nn.functional's
+# ruff: noqa: A002, ARG001 - `input` is the torch name; inv_alpha tells the kernel_type
 
 from __future__ import annotations
 
@@ -152,7 +152,8 @@ def pac_pool2d(
         None,
         None,
         window,
-        *(_per_entry(p, batch, channels, True) for p in (inv_alpha, inv_lambda)),
+        _per_entry(inv_alpha, batch, channels, True),
+        _per_entry(inv_lambda, batch, channels, True),
         asym,
         None if centre is None else _channels_as_batch(centre),
     )

@@ -1,5 +1,5 @@
 """PAC with K given, as torch operators: the four derivatives of :mod:`.linear_form`'s S."""
-# ruff: noqa: A002 - `input` is the release's name and torch.nn.functional's
+# ruff: noqa: A001, A002, ARG001 - `input` is the torch name; a fake has the arguments of its operator
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 The gradients compute K again, use it as :mod:`.ops_conv` and :mod:`.ops_pool` do, and drop it: what
 is kept between the two passes has the size of the images.
 """
-# ruff: noqa: A002 - `input` is the release's name and torch.nn.functional's
+# ruff: noqa: A001, A002, ARG001 - `input` is the torch name; a fake has the arguments of its operator
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _(
     return _empty_output(input, weight, window)
 
 
-def _setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:  # noqa: ARG001
+def _setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
     ctx.save_for_backward(*inputs[:2], *inputs[3:7])
     ctx.asym, ctx.window = inputs[7:]
 

@@ -1,4 +1,5 @@
 """The adapting kernel as a torch operator, and what the library is told of a guide."""
+# ruff: noqa: ARG001 - a fake has the arguments of its operator
 
 from __future__ import annotations
 
@@ -128,7 +129,7 @@ def gradients(
     return guide, centre, grad_kernel.sum((1, 2, 3, 4, 5)), rows.sum(1)
 
 
-def _setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:  # noqa: ARG001
+def _setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
     ctx.save_for_backward(*inputs[:4])
     ctx.options = inputs[4:]
 

@@ -3,7 +3,7 @@
 Pooling, or one spatial filter ``weight`` (1, 1, kh, kw) for all channels: the derivatives of
 :mod:`.linear_form`'s S. K has one channel; a K per channel is one more batch axis.
 """
-# ruff: noqa: A002 - `input` is the release's name and torch.nn.functional's
+# ruff: noqa: A001, A002, ARG001 - `input` is the torch name; a fake has the arguments of its operator
 
 from __future__ import annotations
 

@@ -303,14 +303,12 @@ def test_memory_formats() -> None:
     guide = torch.randn(2, 3, 20, 24)[:, :, ::2, ::2]
     weight = torch.randn(5, 5, 6, 4).permute(3, 2, 0, 1)
     kernel = torch.rand(1, 1, 5, 5, 10, 12).expand(2, 1, 5, 5, 10, 12)
-    for function in (
-        lambda i, g, k, w: kernels.pac_conv2d(i, g, w, padding=2, backend="native"),
-        lambda i, g, k, w: kernels.pacconv2d(i, k, w, padding=2, backend="native"),
-        lambda i, g, k, w: kernels.pacpool2d(i, k, 5, padding=2, backend="native"),
+    for function, strange in (
+        (lambda i, g, w: kernels.pac_conv2d(i, g, w, padding=2), (image, guide, weight)),
+        (lambda i, k, w: kernels.pacconv2d(i, k, w, padding=2), (image, kernel, weight)),
+        (lambda i, k: kernels.pacpool2d(i, k, 5, padding=2), (image, kernel)),
     ):
-        strange = [image, guide, kernel, weight]
-        plain = [tensor.contiguous() for tensor in strange]
-        output = function(*plain)
+        output = function(*(tensor.contiguous() for tensor in strange))
         assert output.is_contiguous()
         torch.testing.assert_close(function(*strange), output, rtol=0, atol=0)
 

@@ -74,7 +74,7 @@ def test_second_derivative_by_guide_is_refused() -> None:
     image, guide, weight = doubles((1, 2, 5, 5), (1, 2, 5, 5), (2, 2, 3, 3))
     output = kernels.pac_conv2d(image, guide, weight, padding=1, backend="native")
     (gradient,) = torch.autograd.grad(output.square().sum(), guide, create_graph=True)
-    with pytest.raises(NotImplementedError, match="no second derivative.*backend='reference'"):
+    with pytest.raises(NotImplementedError, match="no second derivative"):
         gradient.sum().backward()
 
 
