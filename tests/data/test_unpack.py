@@ -58,21 +58,27 @@ def test_names_that_lead_out(tmp_path, make, name):
 
 
 @pytest.mark.parametrize(
-    "member",
+    ("member", "message"),
     [
-        link("set/link", "/etc"),
-        link("set/link", "../../.."),
-        link("set/hard", "../../outside", tarfile.LNKTYPE),
-        link("set/pipe", "", tarfile.FIFOTYPE),
-        link("set/device", "", tarfile.CHRTYPE),
+        (link("set/link", "/etc"), "is a link to '/etc'"),
+        (link("set/link", "../../.."), "is a link to '../../..'"),
+        (link("set/hard", "../outside", tarfile.LNKTYPE), "is a link to '../outside'"),
+        (link("set/pipe", "", tarfile.FIFOTYPE), "is a device"),
+        (link("set/device", "", tarfile.CHRTYPE), "is a device"),
     ],
     ids=["absolute", "relative", "hard", "fifo", "device"],
 )
-def test_links_and_devices_in_tar(tmp_path, member):
+def test_links_and_devices_in_tar(tmp_path, member, message):
     archive = make_tar(tmp_path / "a.tgz", [*GOOD, member, ("set/link/evil", b"x")])
-    with pytest.raises(UserError, match="is a link or a device"):
+    with pytest.raises(UserError, match=message):
         unpack(archive, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_links_within_a_tar_are_left_out(tmp_path):
+    archive = make_tar(tmp_path / "a.tgz", [*GOOD, link("set/link", "../set/a.txt")])
+    unpack(archive, tmp_path / "out")
+    assert sorted(path.name for path in (tmp_path / "out/set").iterdir()) == ["a.txt", "deep"]
 
 
 def test_links_in_zip(tmp_path):
