@@ -35,15 +35,26 @@ def fetch(source: Source, root: Path, mirror: str | None = None, pause: float = 
     Raises:
         UserError: an address that cannot be used, a server that gives nothing, a wrong checksum.
     """
-    root.mkdir(parents=True, exist_ok=True)
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"the folder {root} cannot be made: {error}") from error
     path = root / source.filename
-    if not path.exists():
+    if path.exists():
+        wrong = _what_is_wrong(path, source)
+        if wrong:
+            raise UserError(f"{wrong}. Remove it and fetch it again")
+    else:
         part = path.with_name(path.name + ".part")
         _download(mirror or source.url, part, pause)
-        _need_checksum(part, source)
+        wrong = _what_is_wrong(part, source)
+        if wrong:
+            part.unlink()
+            raise UserError(
+                f"{wrong}; it was removed. Fetch it again, from another address with --url if "
+                "this one keeps serving it"
+            )
         part.rename(path)
-    else:
-        _need_checksum(path, source)
     if source.archive:
         unpack(path, root)
     return path
@@ -60,14 +71,11 @@ def md5_of(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _need_checksum(path: Path, source: Source) -> None:
+def _what_is_wrong(path: Path, source: Source) -> str | None:
     found = md5_of(path)
-    if found != source.md5:
-        path.unlink()
-        raise UserError(
-            f"{path.name} is damaged: its md5 is {found}, expected {source.md5}; it was removed. "
-            "Fetch it again, from another address with --url if this one keeps serving it"
-        )
+    if found == source.md5:
+        return None
+    return f"{path} is damaged: its md5 is {found}, expected {source.md5}"
 
 
 def _download(url: str, part: Path, pause: float) -> None:
@@ -87,7 +95,7 @@ def _download(url: str, part: Path, pause: float) -> None:
             reason = f"{error.code} {error.reason}"
         except (OSError, HTTPException) as error:
             reason = str(error) or type(error).__name__
-        idle = idle + 1 if part.stat().st_size == before else 0
+        idle = idle + 1 if part.stat().st_size <= before else 0
         if idle == ATTEMPTS:
             raise UserError(
                 f"{url} gave nothing new in {ATTEMPTS} tries: {reason}. What has come is kept in "

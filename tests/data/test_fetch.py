@@ -62,11 +62,24 @@ def test_a_damaged_file_is_removed_and_said(tmp_path, serve):
     assert fetch(source(url), tmp_path).read_bytes() == CONTENT
 
 
-def test_a_damaged_file_that_was_there_is_removed(tmp_path):
+def test_a_damaged_file_that_was_there_is_left_to_the_user(tmp_path):
     (tmp_path / "file.bin").write_bytes(b"old")
-    with pytest.raises(UserError, match="is damaged"):
+    with pytest.raises(UserError, match=r"file\.bin is damaged: .* Remove it and fetch it again"):
         fetch(source("http://127.0.0.1:9/file.bin"), tmp_path)
-    assert not (tmp_path / "file.bin").exists()
+    assert (tmp_path / "file.bin").read_bytes() == b"old"
+
+
+def test_a_server_that_drops_and_knows_no_ranges_is_given_up(tmp_path, serve):
+    url, requests = serve(CONTENT, drop_after=1000, ranges=False)
+    with pytest.raises(UserError, match="gave nothing new in 5 tries: the connection was closed"):
+        fetch(source(url), tmp_path, pause=0)
+    assert len(requests) == 1 + fetching.ATTEMPTS
+
+
+def test_a_folder_that_cannot_be_made(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match=r"the folder .*deeper cannot be made"):
+        fetch(source("http://127.0.0.1:9/file.bin"), tmp_path / "file/deeper")
 
 
 def test_a_server_that_recovers(tmp_path, serve):
