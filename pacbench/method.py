@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from pydantic import BaseModel, ConfigDict
 from pacbench.data.base import Sample
 from pacbench.registry import Registry
 from pacbench.timing.cost import Cost
+
+if TYPE_CHECKING:
+    from torch import nn
 
 TaskName = Literal["crf", "upsample", "hotswap", "op"]
 DeviceName = Literal["cpu", "cuda"]
@@ -94,6 +97,16 @@ class Method(ABC):
         Names like ``set-up`` and ``step`` stand in records; one that comes again is timed anew.
         """
         return None
+
+
+class LearnableMethod(Method):
+    """A method with weights to train.
+
+    Attributes:
+        module: what ``pacbench train`` trains.
+    """
+
+    module: nn.Module
 
 
 methods: Registry[Method] = Registry(

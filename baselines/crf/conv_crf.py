@@ -10,12 +10,12 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from pacbench.method import Context, MethodInfo, MethodParams, methods
+from pacbench.method import Context, MethodInfo, methods
 from pacbench.pac import PacCRF, create_position_feats, create_YXRGB
-from pacbench.tasks.crf import TorchCRF, crf_inputs
+from pacbench.tasks.crf import TorchCRF, TorchCRFParams, crf_inputs
 
 
-class ConvCRFParams(MethodParams):
+class ConvCRFParams(TorchCRFParams):
     """Defaults are those that the authors and the PAC paper use."""
 
     steps: int = Field(5, ge=1, description="mean-field steps")
@@ -96,4 +96,4 @@ class ConvCRFMethod(TorchCRF):
     def __init__(self, params: ConvCRFParams, context: Context) -> None:
         labels = len(crf_inputs(context.example)[1])
         crf = ConvCRF(labels, params, perturbed_init=False, backend=context.backend)
-        super().__init__(crf, context.device)
+        super().__init__(crf, params, context.device)

@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from pacbench.cli import data, doctor, listing, results, run
+from pacbench.cli import data, doctor, listing, results, run, train
 from pacbench.errors import UserError
 
 app = typer.Typer(
@@ -36,6 +36,7 @@ def options(
 
 
 run.add_to(app)
+train.add_to(app)
 results.add_to(app)
 listing.add_to(app)
 doctor.add_to(app)

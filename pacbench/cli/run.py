@@ -75,7 +75,7 @@ def run(
             suite,
             overrides=set_ or [],
             only=_pairs(filter_ or []),
-            device=_device(device),
+            device=chosen_device(device),
             threads=threads,
         )
         if dry_run or list_cells:
@@ -94,7 +94,7 @@ def run(
     raise typer.Exit(_report(work.folder, quiet))
 
 
-def _device(name: str | None) -> DeviceChoice | None:
+def chosen_device(name: str | None) -> DeviceChoice | None:
     if name is None or name in ("cpu", "cuda", "auto"):
         return name  # type: ignore[return-value]
     raise UserError(f"--device {name}: allowed: cpu, cuda, auto")

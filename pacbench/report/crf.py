@@ -68,6 +68,9 @@ class Notes:
 
 
 def _note_of(record: Record) -> str:
+    """What a reader must be told of the method; of a learnable one, what it was trained by."""
+    if weights := record.cell.params.get("weights"):
+        return f"weights: {weights}"
     return methods[record.cell.method].info.note if record.cell.method in methods else ""
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from pacbench.method import TaskName
+from pacbench.train.spec import TrainingSpec
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=64)]
 DeviceChoice = Literal["cpu", "cuda", "auto"]
@@ -89,6 +90,7 @@ class Suite(Strict):
     exclude: list[dict[str, Any]] = Field(
         default_factory=list, description="combinations to drop; all keys of an entry must match"
     )
+    training: TrainingSpec | None = Field(None, description="what `pacbench train` does")
     repeats: int = Field(5, ge=1, le=100_000, description="least timed blocks per sample")
     warmup: int = Field(1, ge=0, le=1000, description="least untimed runs of each process")
     timing: TimingSpec = TimingSpec()

@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from pydantic import Field
 from torch import Tensor, nn
 
 from pacbench.colours import LABEL_COLOURS
 from pacbench.data.base import IGNORE_LABEL, Sample
-from pacbench.method import DeviceName, Method
+from pacbench.method import DeviceName, LearnableMethod, MethodParams
 from pacbench.metrics import SegmentationScore
 from pacbench.tasks.base import Array, Picture, Task, tasks
+from pacbench.train.weights import load_weights
 
 
 def crf_inputs(sample: Sample) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
@@ -23,12 +25,21 @@ def crf_inputs(sample: Sample) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
     return sample.image, sample.unary
 
 
-class TorchCRF(Method):
+class TorchCRFParams(MethodParams):
+    """What every learnable CRF has."""
+
+    weights: str | None = Field(None, description="trained weights: a file, or a name of the package's own")
+
+
+class TorchCRF(LearnableMethod):
     """A CRF that is a torch module from logits (B, L, H, W) and image (B, 3, H, W) to log Q."""
 
-    def __init__(self, crf: nn.Module, device: DeviceName) -> None:
+    def __init__(self, module: nn.Module, params: TorchCRFParams, device: DeviceName) -> None:
         self.device = device
-        self.crf = crf.to(device).eval()
+        self.module = module
+        if params.weights is not None:
+            load_weights(module, params.weights)
+        module.to(device).eval()
 
     def prepare(self, sample: Sample) -> tuple[Tensor, Tensor]:
         image, unary = crf_inputs(sample)
@@ -40,7 +51,7 @@ class TorchCRF(Method):
     def run(self, inputs: tuple[Tensor, Tensor]) -> Tensor:
         """Log marginals (1, L, H, W), everything that depends on the image included."""
         unary, image = inputs
-        output: Tensor = self.crf(unary, image)
+        output: Tensor = self.module(unary, image)
         return output
 
     def finish(self, output: Tensor) -> NDArray[np.floating[Any]]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pydantic import Field, PositiveInt
 
-from pacbench.method import Context, MethodInfo, MethodParams, methods
+from pacbench.method import Context, MethodInfo, methods
 from pacbench.pac.guided_crf import RGB_SCALE, ImageGuidedPacCRF
-from pacbench.tasks.crf import TorchCRF, crf_inputs
+from pacbench.tasks.crf import TorchCRF, TorchCRFParams, crf_inputs
 
 
-class PacCRFParams(MethodParams):
+class PacCRFParams(TorchCRFParams):
     steps: int = Field(5, ge=1, description="mean-field steps")
     kernel_size: int = Field(5, ge=1, description="taps of the window in each direction, odd")
     dilations: list[PositiveInt] = Field(
@@ -43,4 +43,4 @@ class PacCRFMethod(TorchCRF):
             rgb_scale=params.rgb_scale,
             backend=context.backend,
         )
-        super().__init__(crf, context.device)
+        super().__init__(crf, params, context.device)

@@ -1,0 +1,56 @@
+"""`pacbench train`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pacbench.cli.run import INTERRUPTED, Device, Quiet, Set, Threads, chosen_device
+
+TRAINING = Path("results/training")
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command(epilog="Example: pacbench train suites/crf.yaml --method 'PAC-CRF, 32'")(train)
+
+
+def train(
+    suite: Annotated[str, typer.Argument(help="A suite with `training:`.")],
+    method: Annotated[str, typer.Option(metavar="GLOB", help="Name or label; default: all.")] = "*",
+    set_: Set = None,
+    device: Device = None,
+    threads: Threads = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the weights.")] = TRAINING,
+    quiet: Quiet = False,
+) -> None:
+    """Train the learnable methods of a suite; a training that was stopped goes on.
+
+    Leaves weights.pt (of the best validation), log.csv and training.json in a folder per method.
+    """
+    from pacbench import session
+    from pacbench.train.job import learnable, run_training
+
+    planned = session.plan(
+        suite,
+        overrides=set_ or [],
+        only={"method": method},
+        device=chosen_device(device),
+        threads=threads,
+    )
+    cells = learnable(planned.source.suite, planned.cells)
+    spec = planned.source.suite.training
+    assert spec is not None  # noqa: S101, learnable has seen to it
+    command = planned.info.command.replace("pacbench run", "pacbench train", 1)
+    for cell in cells:
+        if not quiet:
+            typer.echo(f"training {cell}", err=True)
+        try:
+            folder, best = run_training(
+                cell, spec, out / planned.source.suite.name, f"{command} --method '{method}'", quiet
+            )
+        except KeyboardInterrupt:
+            typer.echo("\nstopped; the same command goes on from the last checkpoint", err=True)
+            raise typer.Exit(INTERRUPTED) from None
+        typer.echo(f"{cell}: best validation score {best:.4f}, in {folder}")

@@ -1,0 +1,1 @@
+"""Training: a schedule, a task's batches and losses, checkpoints that a killed training resumes."""

@@ -1,0 +1,76 @@
+"""What a training is resumed from, and the log that tells how it went."""
+
+from __future__ import annotations
+
+import csv
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from pacbench.errors import UserError
+
+COLUMNS = ("iteration", "learning_rate", "loss", "score", "best")
+
+
+@dataclass
+class Progress:
+    """How far a training has come.
+
+    Attributes:
+        iteration: steps done.
+        best: the best validation score so far; larger is better.
+        stale: validations since then.
+    """
+
+    iteration: int = 0
+    best: float = float("-inf")
+    stale: int = 0
+
+
+def save(path: Path, content: dict[str, Any]) -> None:
+    """Write a file that is either the old one or the new one, whenever the machine stops."""
+    scratch = path.with_suffix(".tmp")
+    with scratch.open("wb") as file:
+        torch.save(content, file)
+        file.flush()
+        os.fsync(file.fileno())
+    scratch.replace(path)
+
+
+def load(path: Path) -> dict[str, Any]:
+    """A file of tensors and plain values; nothing in it is executed."""
+    try:
+        content: dict[str, Any] = torch.load(path, weights_only=True)
+    except (OSError, RuntimeError, EOFError, ValueError) as error:
+        raise UserError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from None
+    except Exception as error:  # torch wraps what a refused pickle raises in its own way
+        raise UserError(f"{path}: is not a file of weights: {type(error).__name__}") from None
+    return content
+
+
+class Log:
+    """A CSV file with a row per validation."""
+
+    def __init__(self, path: Path, done: int) -> None:
+        """Keep the rows of the first ``done`` steps: later ones are made again."""
+        self.path = path
+        rows = [row for row in read_log(path) if int(row["iteration"]) <= done]
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, COLUMNS)
+            writer.writeheader()
+            writer.writerows(rows)
+
+    def add(self, **row: float) -> None:
+        with self.path.open("a", newline="", encoding="utf-8") as file:
+            csv.DictWriter(file, COLUMNS).writerow(row)
+
+
+def read_log(path: Path) -> list[dict[str, str]]:
+    """The rows of a log; none if there is no log."""
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))

@@ -1,0 +1,81 @@
+"""One training as a suite describes it: which method, on what, into which folder."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+
+from pacbench.data.base import Dataset, datasets
+from pacbench.environment import capture
+from pacbench.errors import UserError, listing
+from pacbench.method import Context, LearnableMethod, methods
+from pacbench.suite.cells import Cell
+from pacbench.suite.schema import DataSpec, Suite
+from pacbench.train.crf import CRFLearning
+from pacbench.train.spec import TrainingSpec
+from pacbench.train.trainer import Learning, train
+
+LEARNING: dict[str, Callable[[Dataset, Dataset, TrainingSpec, int, str], Learning]] = {
+    "crf": CRFLearning
+}
+
+
+def learnable(suite: Suite, cells: list[Cell]) -> list[Cell]:
+    """Those cells whose method has weights to train."""
+    if suite.training is None:
+        raise UserError(f"suite '{suite.name}' has no `training:`; it says how to train")
+    if suite.task not in LEARNING:
+        raise UserError(f"task '{suite.task}' cannot be trained; allowed: {listing(LEARNING)}")
+    found = [cell for cell in cells if methods[cell.method].info.learnable]
+    if not found:
+        names = [name for name in methods if methods[name].info.learnable]
+        raise UserError(f"nothing here can be trained; learnable methods: {listing(names)}")
+    return found
+
+
+def run_training(
+    cell: Cell, spec: TrainingSpec, root: Path, command: str, quiet: bool = False
+) -> tuple[Path, float]:
+    """Train the method of a cell into a folder of its own under ``root``.
+
+    Returns:
+        The folder and the best validation score.
+    """
+    folder = root / slug(cell)
+    torch.set_num_threads(cell.threads)
+    torch.manual_seed(cell.seed)
+    validation = _open(cell.data, {}, spec.validation_split, cell.seed)
+    training = _open(cell.data, spec.params, spec.split, cell.seed)
+    cls = methods[cell.method]
+    method = cls(
+        cls.Params(**cell.params),
+        Context(cell.device, cell.backend, cell.threads, cell.seed, validation[0]),
+    )
+    if not isinstance(method, LearnableMethod):
+        raise UserError(f"'{cell.label}' has no module to train")
+    learning = LEARNING[cell.task](training, validation, spec, cell.seed, cell.device)
+    best = train(method.module, learning, spec, folder, quiet)
+    about = {
+        "command": command,
+        "cell": cell.model_dump(mode="json"),
+        "training": spec.model_dump(mode="json"),
+        "best_score": best,
+        "environment": capture(cell.threads).model_dump(mode="json"),
+    }
+    (folder / "training.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+    return folder, best
+
+
+def slug(cell: Cell) -> str:
+    """A folder name: ``pac-crf-16-64-steps-5``."""
+    words = [cell.label, *(f"{axis} {value}" for axis, value in cell.axes.items())]
+    return re.sub(r"[^a-z0-9]+", "-", " ".join(words).lower()).strip("-")
+
+
+def _open(data: DataSpec, changed: dict[str, object], split: str, seed: int) -> Dataset:
+    cls = datasets[data.name]
+    return cls(cls.Params(**{**data.params, **changed}), split=split, seed=seed)

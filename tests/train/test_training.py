@@ -1,0 +1,185 @@
+"""Training: learns, is resumed to the same weights, says what it did."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import yaml
+
+from pacbench import session
+from pacbench.errors import UserError
+from pacbench.suite import Cell, load_suite
+from pacbench.train.checkpoint import load, read_log, save
+from pacbench.train.job import learnable, run_training, slug
+from pacbench.train.spec import TrainingSpec
+from pacbench.train.trainer import train
+from pacbench.train.weights import load_weights
+
+TRAINING = {
+    "iterations": 6,
+    "validate_every": 2,
+    "validation_samples": 1,
+    "crop": [24, 32],
+    "learning_rate": 0.05,
+}
+
+
+def suite_text(**changes: Any) -> str:
+    suite = {
+        "name": "small",
+        "task": "crf",
+        "data": {"name": "scenes", "params": {"size": [32, 40], "count": 3}},
+        "methods": [
+            {"name": "unary"},
+            {"name": "pac_crf", "params": {"dilations": [2], "kernel_size": 3, "steps": 2}},
+        ],
+        "threads": 1,
+        "training": TRAINING,
+        **changes,
+    }
+    return yaml.safe_dump(suite)
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    path = tmp_path / "suite.yaml"
+    path.write_text(suite_text())
+    return path
+
+
+@pytest.fixture
+def cell(suite: Path) -> Cell:
+    planned = session.plan(str(suite))
+    (cell,) = learnable(planned.source.suite, planned.cells)
+    return cell
+
+
+def run(cell: Cell, folder: Path, **changes: Any) -> tuple[Path, float]:
+    return run_training(
+        cell, TrainingSpec(**{**TRAINING, **changes}), folder, "command", quiet=True
+    )
+
+
+def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    return one.keys() == other.keys() and all(torch.equal(one[k], other[k]) for k in one)
+
+
+def test_training_lowers_the_loss_and_keeps_its_papers(cell: Cell, tmp_path: Path) -> None:
+    folder, best = run(cell, tmp_path / "out", iterations=40, validate_every=10)
+    log = read_log(folder / "log.csv")
+    assert [int(row["iteration"]) for row in log] == [0, 10, 20, 30, 40]
+    assert float(log[-1]["loss"]) < float(log[1]["loss"])
+    assert best == max(float(row["score"]) for row in log)
+    about = json.loads((folder / "training.json").read_text())
+    assert about["best_score"] == best
+    assert about["command"] == "command"
+    assert about["training"]["iterations"] == 40
+    assert about["cell"]["params"]["dilations"] == [2]
+
+
+def test_a_stopped_training_goes_on_to_the_same_weights(cell: Cell, tmp_path: Path) -> None:
+    whole, _ = run(cell, tmp_path / "whole")
+    # The spec with fewer iterations has other milestones; stop the full one by its checkpoint.
+    parts, _ = run(cell, tmp_path / "parts", milestones=[], iterations=2)
+    first = load(parts / "checkpoint.pt")
+    assert first["iteration"] == 2
+    resumed, _ = run(cell, tmp_path / "parts")
+    assert same(load(whole / "checkpoint.pt")["module"], load(resumed / "checkpoint.pt")["module"])
+    assert same(load(whole / "weights.pt"), load(resumed / "weights.pt"))
+    assert (whole / "log.csv").read_text() == (resumed / "log.csv").read_text()
+
+
+def test_a_killed_training_goes_on_to_the_same_weights(suite: Path, tmp_path: Path) -> None:
+    def command(out: Path) -> list[str]:
+        return [sys.executable, "-m", "pacbench", "train", str(suite), "--out", str(out)]
+
+    subprocess.run(command(tmp_path / "whole"), check=True, timeout=120, capture_output=True)
+    process = subprocess.Popen(command(tmp_path / "killed"), stderr=subprocess.DEVNULL)
+    checkpoint = tmp_path / "killed" / "small" / "pac-crf" / "checkpoint.pt"
+    deadline = time.monotonic() + 60
+    while not checkpoint.exists() and time.monotonic() < deadline:
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    process.wait(timeout=60)
+    subprocess.run(command(tmp_path / "killed"), check=True, timeout=120, capture_output=True)
+    whole = tmp_path / "whole" / "small" / "pac-crf"
+    assert same(load(whole / "weights.pt"), load(checkpoint.parent / "weights.pt"))
+
+
+def test_early_stop(cell: Cell, tmp_path: Path) -> None:
+    folder, _ = run(
+        cell, tmp_path / "out", iterations=40, learning_rate=1e-12, patience=2, validate_every=1
+    )
+    assert [int(row["iteration"]) for row in read_log(folder / "log.csv")] == [0, 1, 2]
+
+
+def test_learning_rate_falls_at_the_milestones() -> None:
+    spec = TrainingSpec(iterations=10, learning_rate=1.0, milestones=[0.5, 0.9])
+    rates = [spec.learning_rate_at(i) for i in range(10)]
+    assert rates == pytest.approx([1.0] * 5 + [0.1] * 4 + [0.01])
+
+
+def test_trained_weights_are_used_by_a_suite(cell: Cell, suite: Path, tmp_path: Path) -> None:
+    folder, _ = run(cell, tmp_path / "out")
+    source = load_suite(str(suite), [f"methods.1.params.weights={folder / 'weights.pt'}"])
+    (trained,) = source.cells("cpu", 1, {"method": "pac_crf"})
+    assert trained.params["weights"] == str(folder / "weights.pt")
+    assert trained.id != cell.id
+
+
+class Diverges:
+    """A loss that is not finite from the third step on."""
+
+    def batch(self, iteration: int) -> float:
+        return float("inf") if iteration == 2 else 1.0
+
+    def loss(self, module: torch.nn.Module, batch: float) -> torch.Tensor:
+        return batch * sum(p.square().sum() for p in module.parameters())
+
+    def validate(self, module: torch.nn.Module) -> float:
+        return 0.0
+
+
+def test_a_loss_that_is_not_finite_stops_the_training(tmp_path: Path) -> None:
+    module, spec = torch.nn.Linear(2, 2), TrainingSpec(iterations=5, validate_every=1)
+    with pytest.raises(UserError, match="step 2: the loss is inf; lower `learning_rate`"):
+        train(module, Diverges(), spec, tmp_path, quiet=True)
+    assert load(tmp_path / "checkpoint.pt")["iteration"] == 2  # what was good is kept
+
+
+def test_mistakes_are_told(suite: Path) -> None:
+    planned = session.plan(str(suite))
+    with pytest.raises(UserError, match="learnable methods: "):
+        learnable(planned.source.suite, planned.cells[:1])
+    suite.write_text(suite_text(training=None))
+    untrained = session.plan(str(suite))
+    with pytest.raises(UserError, match="has no `training:`"):
+        learnable(untrained.source.suite, untrained.cells)
+
+
+def test_weights_that_do_not_fit(tmp_path: Path) -> None:
+    module = torch.nn.Linear(2, 2)
+    with pytest.raises(UserError, match="no such file, and none of that name"):
+        load_weights(module, str(tmp_path / "absent.pt"))
+    save(tmp_path / "other.pt", torch.nn.Linear(3, 2).state_dict())
+    with pytest.raises(UserError, match="do not fit this method: size mismatch"):
+        load_weights(module, str(tmp_path / "other.pt"))
+    (tmp_path / "garbage.pt").write_bytes(b"garbage")
+    with pytest.raises(UserError, match=r"garbage\.pt: "):
+        load_weights(module, str(tmp_path / "garbage.pt"))
+
+
+def test_a_checkpoint_of_another_method(cell: Cell, tmp_path: Path) -> None:
+    folder = tmp_path / "out" / slug(cell)
+    folder.mkdir(parents=True)
+    save(folder / "checkpoint.pt", {"module": {}, "optimizer": {}})
+    with pytest.raises(UserError, match="is not a checkpoint of this method"):
+        run(cell, tmp_path / "out")
