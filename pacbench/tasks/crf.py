@@ -28,7 +28,9 @@ def crf_inputs(sample: Sample) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
 class TorchCRFParams(MethodParams):
     """What every learnable CRF has."""
 
-    weights: str | None = Field(None, description="trained weights: a file, or a name of the package's own")
+    weights: str | None = Field(
+        None, description="trained weights: a file, or the name of some that come with pacbench"
+    )
 
 
 class TorchCRF(LearnableMethod):
