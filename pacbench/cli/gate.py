@@ -1,0 +1,196 @@
+"""`pacbench gate`: has anything become slower?"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pacbench.errors import UserError
+
+if TYPE_CHECKING:
+    from pacbench.gate.decide import Rule
+    from pacbench.gate.session import Report
+    from pacbench.suite.cells import Cell
+
+TRIALS = 1000
+REFERENCE_PROCESSES = 6
+
+Baseline = Annotated[
+    str | None,
+    typer.Option(
+        metavar="REV|RUN|WHEEL|DIR",
+        help="What to compare with: a git revision, a run folder (its commit), a wheel, a checkout "
+        "or a virtual environment.",
+    ),
+]
+Candidate = Annotated[
+    str | None,
+    typer.Option(metavar="REV|WHEEL|DIR", help="What to judge; this installation if not given."),
+]
+Against = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Compare with kept ratios to yardsticks instead."),
+]
+Keep = Annotated[
+    Path | None,
+    typer.Option("--write-reference", metavar="FILE", help="Measure ratios to yardsticks; keep."),
+]
+OtherCpu = Annotated[
+    bool, typer.Option("--other-cpu", help="Compare with ratios of another CPU all the same.")
+]
+SelfTest = Annotated[
+    bool, typer.Option("--self-test", help="Print the false alarms and the power to expect here.")
+]
+Pool = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Keep the self-test's pairs here, and use those kept."),
+]
+SuiteName = Annotated[str, typer.Option("--suite", help="The suite whose cells are benchmarks.")]
+MaxSlowdown = Annotated[str, typer.Option(metavar="SHARE", help="Slower by this is tolerated.")]
+Confidence = Annotated[
+    str, typer.Option(metavar="SHARE", help="That no benchmark is wrongly called slower.")
+]
+Budget = Annotated[str, typer.Option(metavar="TIME", help="Such as 90s or 5m.")]
+Markdown = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the summary there.")]
+Json = Annotated[Path | None, typer.Option("--json", metavar="FILE")]
+Junit = Annotated[Path | None, typer.Option(metavar="FILE")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command(epilog="Example: pacbench gate --baseline main --junit gate.xml")(gate)
+
+
+def gate(
+    baseline: Baseline = None,
+    candidate: Candidate = None,
+    against: Against = None,
+    write_reference: Keep = None,
+    other_cpu: OtherCpu = False,
+    self_test: SelfTest = False,
+    pool: Pool = None,
+    suite: SuiteName = "gate",
+    max_slowdown: MaxSlowdown = "1%",
+    confidence: Confidence = "99%",
+    budget: Budget = "5m",
+    markdown: Markdown = None,
+    json_: Json = None,
+    junit: Junit = None,
+    quiet: Quiet = False,
+) -> None:
+    """Say which benchmarks have become slower.
+
+    Exit code 0 if none has, 1 if one has, 3 if one could not be decided, 2 for a mistake.
+    """
+    from pacbench.gate.decide import Rule
+    from pacbench.gate.quantities import seconds, share
+    from pacbench.session import plan
+
+    chosen = [baseline is not None, against is not None, write_reference is not None, self_test]
+    if chosen.count(True) != 1:
+        raise UserError("name one of --baseline, --against, --write-reference and --self-test")
+    cells = plan(suite).cells
+    rule = Rule(
+        max_slowdown=share("--max-slowdown", max_slowdown),
+        confidence=share("--confidence", confidence),
+        benchmarks=len(cells),
+    )
+    time_limit = seconds("--budget", budget)
+    if self_test:
+        _self_test(cells, rule, time_limit, pool, quiet)
+        return
+    if write_reference is not None:
+        _write_reference(cells, write_reference)
+        return
+    if against is not None:
+        report = _against(cells, rule, against, other_cpu)
+    else:
+        report = _compare(str(baseline), candidate, cells, rule, time_limit, quiet)
+    raise typer.Exit(_write(report, markdown, json_, junit))
+
+
+def _compare(
+    baseline: str,
+    candidate: str | None,
+    cells: list[Cell],
+    rule: Rule,
+    budget: float,
+    quiet: bool,
+) -> Report:
+    from pacbench.gate import session
+    from pacbench.gate.installation import resolve, this_installation
+
+    say = _say(quiet)
+    say(f"installing {baseline}")
+    sides = (resolve(baseline), resolve(candidate) if candidate else this_installation())
+    return session.run(sides, cells, rule, budget, say)
+
+
+def _against(cells: list[Cell], rule: Rule, path: Path, other_cpu: bool) -> Report:
+    from pacbench.environment import capture
+    from pacbench.gate.reference import Reference, compare, measure
+
+    reference = Reference.read(path)
+    environment = capture(cells[0].threads)
+    compare(reference, {}, environment, rule, other_cpu, str(path))  # refuses before it measures
+    with tempfile.TemporaryDirectory() as scratch:
+        measured = measure(cells, REFERENCE_PROCESSES, Path(scratch))
+    return compare(reference, measured, environment, rule, other_cpu, str(path))
+
+
+def _write_reference(cells: list[Cell], path: Path) -> None:
+    from pacbench.environment import capture
+    from pacbench.gate.reference import Reference, measure
+
+    with tempfile.TemporaryDirectory() as scratch:
+        measured = measure(cells, REFERENCE_PROCESSES, Path(scratch))
+    reference = Reference(environment=capture(cells[0].threads), log_ratios=measured)
+    _save(path, reference.model_dump_json(indent=2) + "\n")
+
+
+def _self_test(
+    cells: list[Cell], rule: Rule, budget: float, pool: Path | None, quiet: bool
+) -> None:
+    from pacbench.gate import selftest
+    from pacbench.gate.installation import this_installation
+
+    kept = selftest.read_pool(pool) if pool else []
+    pairs = selftest.collect(this_installation(), cells, budget, _say(quiet))
+    if pool:
+        selftest.add_to_pool(pool, pairs)
+    powers = selftest.evaluate([*kept, *pairs], rule, TRIALS)
+    typer.echo(selftest.as_markdown(powers, len(kept) + len(pairs)), nl=False)
+
+
+def _write(report: Report, markdown: Path | None, json_: Path | None, junit: Path | None) -> int:
+    from pacbench.gate.report import as_json, as_junit, as_markdown
+
+    typer.echo(as_markdown(report), nl=False)
+    for path, text in (
+        (markdown, as_markdown(report)),
+        (json_, as_json(report)),
+        (junit, as_junit(report)),
+    ):
+        if path is not None:
+            _save(path, text)
+    return report.exit_code
+
+
+def _save(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def _say(quiet: bool) -> Callable[[str], None]:
+    def say(text: str) -> None:
+        if not quiet:
+            typer.echo(text, err=True)
+
+    return say

@@ -1,0 +1,122 @@
+"""Process pairs: one fresh process of each side, timed against each other in short blocks."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pacbench.process import Process
+from pacbench.suite.cells import Cell
+
+ROUNDS = 100
+START_LIMIT = 300.0
+ANSWER_LIMIT = 120.0
+AGENT = Path(__file__).with_name("agent.py")
+
+
+@dataclass(frozen=True)
+class Side:
+    """What is timed: a name for people, and the Python whose ``pacbench`` it is."""
+
+    name: str
+    python: str
+
+
+Times = list[list[float]]
+"""Seconds of one call, of each side and round."""
+
+
+@dataclass
+class Pairing:
+    """Everything that all pairs of a comparison share.
+
+    Attributes:
+        calls: that make a block of each benchmark, from the first pair on.
+        units: of extra work that take as long as a call, for the self-test.
+        missing: why a benchmark cannot be compared.
+    """
+
+    sides: tuple[Side, Side]
+    cells: Sequence[Cell]
+    rounds: int = ROUNDS
+    seed: int = 0
+    calls: dict[int, int] = field(default_factory=dict)
+    units: dict[int, float] = field(default_factory=dict)
+    missing: dict[int, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._random = random.Random(self.seed)  # noqa: S311, only orders
+
+    def run(
+        self, wanted: Iterable[int], slowdowns: Sequence[float] = (0.0,)
+    ) -> dict[int, list[Times]]:
+        """Start a fresh pair and time the benchmarks ``wanted``, in random order.
+
+        Args:
+            wanted: positions in ``cells``.
+            slowdowns: extra work of the second side, as shares of a call; rounds for each.
+
+        Returns:
+            Per benchmark, the times for each of the slowdowns; without those that are missing.
+        """
+        order = [index for index in wanted if index not in self.missing]
+        self._random.shuffle(order)
+        with ExitStack() as closing:
+            pair = self._start(closing)
+            timed = {index: self._time(index, pair, slowdowns) for index in order}
+        return {index: times for index, times in timed.items() if times}
+
+    def _start(self, closing: ExitStack) -> list[Process]:
+        specs = [
+            cell.model_dump(
+                mode="json",
+                include={"method", "params", "backend", "device", "threads", "seed", "data"},
+            )
+            for cell in self.cells
+        ]
+        cores = self._cores()
+        pair = []
+        for side in self.sides:
+            process = Process([side.python, "-P", str(AGENT)], {})
+            closing.callback(process.close)
+            process.send({"benchmarks": specs, "cores": cores})
+            pair.append(process)
+        for process in pair:
+            process.answer(START_LIMIT, f"did not start within {START_LIMIT:g} s")
+        return pair
+
+    def _cores(self) -> list[int]:
+        """For both sides the same, so that they share what luck a core has and what it caches."""
+        usable = sorted(os.sched_getaffinity(0))
+        threads = max(cell.threads for cell in self.cells)
+        return sorted(self._random.sample(usable, min(threads, len(usable))))
+
+    def _time(self, index: int, pair: Sequence[Process], slowdowns: Sequence[float]) -> list[Times]:
+        for number in self._random.sample((0, 1), 2):
+            answer = _ask(pair[number], {"begin": index, "calls": self.calls.get(index)})
+            if "missing" in answer:
+                self.missing[index] = f"{self.sides[number].name}: {answer['missing']}"
+                return []
+            self.calls.setdefault(index, answer["calls"])
+        if index not in self.units and any(slowdowns):
+            self.units[index] = _ask(pair[0], {"price": True})["units"]
+        return [self._rounds(index, pair, slowdown) for slowdown in slowdowns]
+
+    def _rounds(self, index: int, pair: Sequence[Process], slowdown: float) -> Times:
+        """Rounds of a block of each side, in random order."""
+        units = (0, round(slowdown * self.units.get(index, 0.0)))
+        times: Times = [[], []]
+        for _ in range(self.rounds):
+            for number in self._random.sample((0, 1), 2):
+                request = {"block": self.calls[index], "units": units[number]}
+                times[number].append(_ask(pair[number], request)["seconds"])
+        return times
+
+
+def _ask(process: Process, request: dict[str, object]) -> dict[str, Any]:
+    return process.ask(request, ANSWER_LIMIT, f"gave no answer within {ANSWER_LIMIT:g} s")
