@@ -8,7 +8,6 @@ appended and synced as its cell ends; a line that a crash cut short is dropped o
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import secrets
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pacbench.environment import Environment
 from pacbench.errors import UserError
+from pacbench.json_lines import append, complete_lines, drop_torn_line
 from pacbench.method import DeviceName
 from pacbench.record import Record
 
@@ -124,16 +124,15 @@ class RunFolder:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise UserError(f"{self.path}: another process is writing this run") from None
-            _drop_torn_line(file)
+            drop_torn_line(file)
             yield RecordWriter(file)
 
     def _lines(self) -> list[bytes]:
         path = self.path / "records.jsonl"
         try:
-            content = path.read_bytes()
+            return complete_lines(path)
         except OSError as error:
             raise UserError(f"{path}: cannot be read: {error.strerror}") from None
-        return content.split(b"\n")[:-1]  # what follows the last newline is torn or empty
 
     def _read_model(self, name: str, model: type[M]) -> M:
         path = self.path / name
@@ -153,18 +152,7 @@ class RecordWriter:
         self._file = file
 
     def append(self, record: Record) -> None:
-        line = json.dumps(record.model_dump(mode="json"), allow_nan=False)
-        self._file.write(line.encode() + b"\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
-
-
-def _drop_torn_line(file: IO[bytes]) -> None:
-    content = file.read()
-    end = content.rfind(b"\n") + 1
-    if end < len(content):
-        file.truncate(end)
-    file.seek(end)
+        append(self._file, record.model_dump(mode="json"))
 
 
 def _write(path: Path, text: str) -> None:

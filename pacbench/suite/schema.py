@@ -8,6 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_valida
 
 from pacbench.method import TaskName
 from pacbench.train.spec import TrainingSpec
+from pacbench.tune.spec import TuningSpec
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=64)]
 DeviceChoice = Literal["cpu", "cuda", "auto"]
@@ -91,6 +92,7 @@ class Suite(Strict):
         default_factory=list, description="combinations to drop; all keys of an entry must match"
     )
     training: TrainingSpec | None = Field(None, description="what `pacbench train` does")
+    tuning: TuningSpec | None = Field(None, description="what `pacbench tune` searches")
     repeats: int = Field(5, ge=1, le=100_000, description="least timed blocks per sample")
     warmup: int = Field(1, ge=0, le=1000, description="least untimed runs of each process")
     timing: TimingSpec = TimingSpec()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,13 @@ class Task(ABC):
 
     Attributes:
         protocol: how outputs are scored, in words that stand beside every figure.
+        goal: the metric of the summary that methods are tuned for.
+        larger_is_better: whether the goal is to be large.
     """
 
     protocol: str
+    goal: ClassVar[str] = ""
+    larger_is_better: ClassVar[bool] = True
 
     @abstractmethod
     def __init__(self, example: Sample) -> None: ...

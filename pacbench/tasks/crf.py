@@ -64,6 +64,8 @@ class TorchCRF(LearnableMethod):
 class CRFTask(Task):
     """Scores (L, H, W) label scores by their argmax against the labels."""
 
+    goal = "miou"
+
     def __init__(self, example: Sample) -> None:
         classes = len(crf_inputs(example)[1])
         self._score = SegmentationScore(classes)

@@ -1,0 +1,130 @@
+"""One search as a suite describes it; what was evaluated is kept, so that it can be resumed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from pydantic import ValidationError
+
+from pacbench.data.base import Dataset, datasets
+from pacbench.errors import UserError, did_you_mean, listing
+from pacbench.json_lines import append, complete_lines, drop_torn_line
+from pacbench.method import Context, methods
+from pacbench.suite.cells import Cell
+from pacbench.suite.schema import Suite
+from pacbench.tasks import tasks
+from pacbench.tune.search import Point, search
+from pacbench.tune.spec import TuningSpec
+
+OUT_OF_RANGE = -1e300  # worse than any score, and still a number in JSON
+
+
+@dataclass(frozen=True)
+class Found:
+    """The best parameters, their score, and how many points were looked at."""
+
+    params: Point
+    score: float
+    evaluated: int
+
+
+def spec_for(suite: Suite, cell: Cell) -> TuningSpec:
+    """The suite's ``tuning:``, if it has a grid for the method of this cell."""
+    if suite.tuning is None or cell.method not in suite.tuning.grids:
+        grids = suite.tuning.grids if suite.tuning else {}
+        raise UserError(
+            f"suite '{suite.name}' has no grid for '{cell.method}' under `tuning: grids:`; "
+            f"it has {listing(grids)}"
+        )
+    fields = methods[cell.method].Params.model_fields
+    for name in suite.tuning.grids[cell.method].keys() - fields.keys():
+        raise UserError(
+            f"tuning.grids.{cell.method}.{name}: no such parameter"
+            f"{did_you_mean(name, fields)}; allowed: {listing(fields)}"
+        )
+    return suite.tuning
+
+
+def run_tuning(
+    cell: Cell, spec: TuningSpec, path: Path, shown: Callable[[Point, float], None]
+) -> Found:
+    """Search for the parameters of a cell's method.
+
+    Args:
+        cell: the method, its other parameters and the data.
+        spec: where to look.
+        path: JSON lines of what was evaluated; points that are there are not run again.
+        shown: told of every point that is evaluated.
+    """
+    torch.set_num_threads(cell.threads)
+    torch.manual_seed(cell.seed)
+    cls = datasets[cell.data.name]
+    data = cls(cls.Params(**{**cell.data.params, **spec.params}), split=spec.split, seed=cell.seed)
+    known = _Evaluations(path, _identity(cell, spec))
+
+    def evaluate(point: Point) -> float:
+        if (score := known.get(point)) is None:
+            score = _score(cell, point, data, min(spec.samples, len(data)))
+            known.add(point, score)
+            shown(point, score)
+        return score
+
+    best, score = search(spec.grids[cell.method], evaluate, spec.step, spec.rounds)
+    return Found(best, score, len(known))
+
+
+def _score(cell: Cell, point: Point, data: Dataset, samples: int) -> float:
+    cls, example = methods[cell.method], data[0]
+    try:
+        params = cls.Params(**{**cell.params, **point})
+    except ValidationError:  # a step out of the range that the method allows
+        return OUT_OF_RANGE
+    method = cls(params, Context(cell.device, cell.backend, cell.threads, cell.seed, example))
+    task = tasks[cell.task](example)
+    with torch.inference_mode():
+        for index in range(samples):
+            sample = data[index]
+            task.score(method.finish(method.run(method.prepare(sample))), sample)
+    score = task.summary()[task.goal]
+    return score if task.larger_is_better else -score
+
+
+def _identity(cell: Cell, spec: TuningSpec) -> str:
+    """All but the point that a score depends on."""
+    facts = cell.model_dump(mode="json", include={"method", "params", "data", "seed", "backend"})
+    chosen = spec.model_dump(mode="json", include={"split", "samples", "params"})
+    return json.dumps([facts, chosen], sort_keys=True)
+
+
+class _Evaluations:
+    """Scores by point, each on disk as soon as it is known."""
+
+    def __init__(self, path: Path, identity: str) -> None:
+        self._path, self._identity = path, identity
+        self._scores: dict[str, float] = {}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+        for line in complete_lines(path):
+            entry = json.loads(line)
+            if entry["identity"] == identity:
+                self._scores[entry["point"]] = entry["score"]
+
+    def __len__(self) -> int:
+        return len(self._scores)
+
+    def get(self, point: Point) -> float | None:
+        return self._scores.get(_key(point))
+
+    def add(self, point: Point, score: float) -> None:
+        self._scores[_key(point)] = score
+        with self._path.open("r+b") as file:
+            drop_torn_line(file)
+            append(file, {"identity": self._identity, "point": _key(point), "score": score})
+
+
+def _key(point: Point) -> str:
+    return json.dumps(point, sort_keys=True)
