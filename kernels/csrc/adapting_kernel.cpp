@@ -26,7 +26,7 @@ int pac_adapting_kernel(const PacShape& s, const PacGuide& guide, T* kernel) {
 #pragma omp parallel for num_threads(s.n_threads) schedule(dynamic, tiles.per_row())
   for (int64_t index = 0; index < tiles.count(); ++index) {
     const Tile tile = tiles[index];
-    const Features<T> features(guide, tile.batch);
+    const Features<T> features(guide, s.batch, tile.batch);
     T* k = feature_rows[omp_get_thread_num()];
     T* centre = k + kTile<T>;
     copy_centre(centre, features, tile);
@@ -40,24 +40,17 @@ int pac_adapting_kernel(const PacShape& s, const PacGuide& guide, T* kernel) {
   return 0;
 }
 
-// One side of the differences: the pixels of a tile (`own`) or what they see (`other`).
-template <class T>
-struct Side {
-  const T* data;
-  int64_t pixels;
-};
-
 // For a tile of output pixels (kOfCentre) or guide pixels, adds to `gradient` (channels x kTile) and
 // returns the tile's part of grad_lambda.
 template <bool kOfCentre, class T>
 T add_gradients(T* gradient, T* own, T* other, const Features<T>& f, const Gather& gather,
                 const Tile& tile, const T* grad_kernel) {
-  const Side<T> centre{f.centre, f.windows.target_pixels()};
-  const Side<T> guide{f.guide, f.windows.source_pixels()};
-  const Side<T> mine = kOfCentre ? centre : guide, theirs = kOfCentre ? guide : centre;
+  const Planes<T>& mine = kOfCentre ? f.centre : f.guide;
+  const Planes<T>& theirs = kOfCentre ? f.guide : f.centre;
+  const int64_t channels = f.guide.channels;
   const int64_t target = gather.target(tile), advance = gather.advance(tile);
-  for (int64_t c = 0; c < f.channels; ++c)
-    copy_row(own + c * kTile<T>, mine.data + c * mine.pixels + target, tile.step, 0, tile.count);
+  for (int64_t c = 0; c < channels; ++c)
+    copy_row(own + c * kTile<T>, mine.at(f.entry, c, target), tile.step, 0, tile.count);
 
   Vector<T> lambda_sum = {};
   for (int64_t tap = 0; tap < gather.taps(); ++tap) {
@@ -65,11 +58,11 @@ T add_gradients(T* gradient, T* own, T* other, const Features<T>& f, const Gathe
     // Outside the image f_j is 0, which is compared with f_i all the same; an output pixel outside
     // does not exist.
     if (!kOfCentre && span.empty()) continue;
-    for (int64_t c = 0; c < f.channels; ++c)
-      copy_row(other + c * kTile<T>, theirs.data + c * theirs.pixels + span.source, advance,
-               span.begin, span.end);
+    for (int64_t c = 0; c < channels; ++c)
+      copy_row(other + c * kTile<T>, theirs.at(f.entry, c, span.source), advance, span.begin,
+               span.end);
     T upstream[kTile<T>];
-    const T* plane = grad_kernel + tap * centre.pixels;
+    const T* plane = grad_kernel + tap * f.centre.pixels;
     if (kOfCentre)
       copy_row(upstream, plane + target, tile.step, 0, tile.count);
     else
@@ -81,7 +74,7 @@ T add_gradients(T* gradient, T* own, T* other, const Features<T>& f, const Gathe
         return kOfCentre ? f.difference(b, a) : f.difference(a, b);
       };
       Vector<T> squared = {};
-      for (int64_t c = 0; c < f.channels; ++c) squared += difference(c) * difference(c);
+      for (int64_t c = 0; c < channels; ++c) squared += difference(c) * difference(c);
       Vector<T> slope = load(upstream + p);
       if (f.inv) {
         const Vector<T> raised = squared + T(kInvEpsilon), logarithm = pac::log<T>(raised);
@@ -92,7 +85,7 @@ T add_gradients(T* gradient, T* own, T* other, const Features<T>& f, const Gathe
         slope *= -pac::exp<T>(squared * T(-0.5));
       }
       if (kOfCentre) slope = -slope;
-      for (int64_t c = 0; c < f.channels; ++c) {
+      for (int64_t c = 0; c < channels; ++c) {
         T* at = gradient + c * kTile<T> + p;
         store<T>(at, load(at) + slope * difference(c));
       }
@@ -109,7 +102,8 @@ int gradients_of(const PacShape& s, const PacGuide& guide, const T* grad_kernel,
                  T* row_lambdas) {
   const Gather gather =
       kOfCentre ? output_from_input(guide.y, guide.x) : input_from_output(guide.y, guide.x);
-  const int64_t channels = guide.channels, kernel_size = gather.taps() * guide.y.output * guide.x.output;
+  const int64_t channels = guide.channels;
+  const int64_t kernel_size = gather.taps() * guide.y.output * guide.x.output;
   const PerThread<T> feature_rows(s.n_threads, 3 * channels * kTile<T>);
   if (feature_rows.failed()) return 1;
   const Tiles tiles(s.batch, gather, kTile<T>);
@@ -123,8 +117,8 @@ int gradients_of(const PacShape& s, const PacGuide& guide, const T* grad_kernel,
     for (int64_t t = 0; t < tiles.per_row(); ++t) {
       const Tile tile = tiles[row * tiles.per_row() + t];
       for (int64_t e = 0; e < channels * kTile<T>; ++e) sums[e] = 0;
-      lambda += add_gradients<kOfCentre>(sums, own, other, Features<T>(guide, tile.batch), gather,
-                                         tile, grad_kernel + tile.batch * kernel_size);
+      lambda += add_gradients<kOfCentre>(sums, own, other, Features<T>(guide, s.batch, tile.batch),
+                                         gather, tile, grad_kernel + tile.batch * kernel_size);
       T* target = gradient + tile.batch * channels * gather.target_pixels() + gather.target(tile);
       for (int64_t c = 0; c < channels; ++c)
         for (int64_t p = 0; p < tile.count; ++p)

@@ -10,21 +10,20 @@ constexpr double kInvEpsilon = 1e-4;  // as in the paper's release, so that weig
 // The features of one batch entry and how they are compared.
 template <class T>
 struct Features {
-  const T* guide;
-  const T* centre;
+  Planes<T> guide, centre;
   Gather windows;  // output pixels from guide pixels
-  int64_t channels;
+  int64_t entry;
   bool inv, asym;
   T alpha, lambda;
 
-  Features(const PacGuide& g, int64_t batch)
-      : windows(output_from_input(g.y, g.x)), channels(g.channels), inv(g.inv != 0),
-        asym(g.asym != 0), alpha(0), lambda(0) {
-    guide = static_cast<const T*>(g.guide) + batch * channels * windows.source_pixels();
-    centre = static_cast<const T*>(g.centre) + batch * channels * windows.target_pixels();
+  Features(const PacGuide& g, int64_t batch, int64_t entry)
+      : windows(output_from_input(g.y, g.x)), entry(entry), inv(g.inv != 0), asym(g.asym != 0),
+        alpha(0), lambda(0) {
+    guide = {g.guide, batch, g.channels, windows.source_pixels()};
+    centre = {g.centre, batch, g.channels, windows.target_pixels()};
     if (inv) {
-      alpha = static_cast<const T*>(g.inv_alpha)[batch];
-      lambda = static_cast<const T*>(g.inv_lambda)[batch];
+      alpha = static_cast<const T*>(g.inv_alpha)[entry];
+      lambda = static_cast<const T*>(g.inv_lambda)[entry];
     }
   }
 
@@ -44,9 +43,9 @@ struct Features {
 // f_i of a tile: `rows` holds channels x kTile.
 template <class T>
 inline void copy_centre(T* rows, const Features<T>& f, const Tile& tile) {
-  const T* centre = f.centre + f.windows.target(tile);
-  for (int64_t c = 0; c < f.channels; ++c)
-    copy_row(rows + c * kTile<T>, centre + c * f.windows.target_pixels(), tile.step, 0, tile.count);
+  for (int64_t c = 0; c < f.centre.channels; ++c)
+    copy_row(rows + c * kTile<T>, f.centre.at(f.entry, c, f.windows.target(tile)), tile.step, 0,
+             tile.count);
 }
 
 // K of one tap for the pixels of a tile: k (kTile), given f_i in `centre` (channels x kTile).
@@ -54,17 +53,17 @@ template <class T>
 inline void kernel_row(T* k, const T* centre, const Features<T>& f, const Tile& tile, int64_t tap) {
   const Span span = f.windows.span(tile, tap);
   const int64_t advance = f.windows.advance(tile);
-  T squared[kTile<T>] = {};
-  T neighbour[kTile<T>];
-  for (int64_t c = 0; c < f.channels; ++c) {
-    copy_row(neighbour, f.guide + c * f.windows.source_pixels() + span.source, advance, span.begin,
-             span.end);
-    for (int64_t p = 0; p < kTile<T>; p += kLanes<T>) {
-      const Vector<T> d = f.difference(load(neighbour + p), load(centre + c * kTile<T> + p));
-      store<T>(squared + p, load(squared + p) + d * d);
+  const bool whole = span.begin == 0 && span.end == tile.count;
+  Vector<T> squared[kTileVectors<T>] = {};
+  T room[kTile<T>];
+  for (int64_t c = 0; c < f.guide.channels; ++c, centre += kTile<T>) {
+    const T* row = row_of(f.guide, f.entry, c, span.source, advance, span, whole, room);
+    for (int v = 0; v < kTileVectors<T>; ++v) {
+      const Vector<T> d = f.difference(load(row + v * kLanes<T>), load(centre + v * kLanes<T>));
+      squared[v] += d * d;
     }
   }
-  for (int64_t p = 0; p < kTile<T>; p += kLanes<T>) store<T>(k + p, f.kernel(load(squared + p)));
+  for (int v = 0; v < kTileVectors<T>; ++v) store<T>(k + v * kLanes<T>, f.kernel(squared[v]));
 }
 
 }  // namespace pac

@@ -60,8 +60,8 @@ template <class T>
 void add_scaled(T* sums, T* products, const KernelSource<T>& kernel, int64_t taps, const Tile& tile,
                 const Span& span, int64_t advance, T* k_room) {
   for (int64_t c = 0; c < kernel.channels; ++c, sums += kTile<T>, products += kTile<T>) {
-    const T* k = kernel_row_of(kernel.given, tile, c * taps + span.tap, span.source, advance, span,
-                               k_room);
+    const T* k = row_of(kernel.given, tile.batch, c * taps + span.tap, span.source, advance, span,
+                        true, k_room);
     for (int64_t p = span.begin; p < span.end; ++p) sums[p] += k[p] * products[p];
     for (int64_t p = 0; p < kTile<T>; ++p) products[p] = 0;
   }
@@ -102,7 +102,7 @@ int gather_sum(int64_t n_threads, const Gather& gather, const Planes<T>& source,
         sums[c * kTile<T> + p] = bias ? bias[c] : T(0);
         if (scale_products) products[c * kTile<T> + p] = 0;
       }
-    if (guide) copy_centre(centre, Features<T>(*guide, tile.batch), tile);
+    if (guide) copy_centre(centre, Features<T>(*guide, source.batch, tile.batch), tile);
 
     Panel<T> panel(panels[thread], weight, scale_products ? products : sums,
                    ceil_divide(tile.count, kLanes<T>));
@@ -110,12 +110,13 @@ int gather_sum(int64_t n_threads, const Gather& gather, const Planes<T>& source,
       const Span span = gather.span(tile, tap);
       if (span.empty()) continue;
       const T* k = scale_products ? ones : k_room;
-      if (guide) kernel_row(k_room, centre, Features<T>(*guide, tile.batch), tile, tap);
+      if (guide)
+        kernel_row(k_room, centre, Features<T>(*guide, source.batch, tile.batch), tile, tap);
       for (int64_t c = 0; c < channels;) {
         if (!guide && !scale_products && (c == 0 || by_channel))
-          k = kernel_row_of(kernel.given, tile, by_channel ? c * taps + tap : tap,
-                            kernel.at_source ? span.source : gather.target(tile),
-                            kernel.at_source ? advance : tile.step, span, k_room);
+          k = row_of(kernel.given, tile.batch, by_channel ? c * taps + tap : tap,
+                     kernel.at_source ? span.source : gather.target(tile),
+                     kernel.at_source ? advance : tile.step, span, true, k_room);
         const int64_t some =
             by_channel && !scale_products ? 1 : smaller(channels - c, panel.room());
         scale_rows(panel.append(tap * channels + c, some), k, source, tile.batch, c, some, span,

@@ -59,7 +59,8 @@ int pac_conv_grad_weight(const PacShape& s, const T* input, const T* kernel, con
       if (span.empty()) continue;
       const bool shared = s.kernel_channels == 1;
       for (int64_t c = 0; c < s.in_channels; c += shared ? s.in_channels : 1) {
-        const T* k = kernel_row_of(kernels, tile, c * taps + tap, target, tile.step, span, k_room);
+        const T* k = row_of(kernels, tile.batch, c * taps + tap, target, tile.step, span, true,
+                            k_room);
         scale_rows(scaled + c * kTile<T>, k, images, tile.batch, c, shared ? s.in_channels : 1,
                    span, advance);
       }

@@ -16,7 +16,8 @@
 
 namespace pac {
 
-inline int64_t floor_divide(int64_t a, int64_t b) { return a / b - (a % b < 0); }
+// Divisors are strides, nearly always 1, and division is slow.
+inline int64_t floor_divide(int64_t a, int64_t b) { return b == 1 ? a : a / b - (a % b < 0); }
 inline int64_t ceil_divide(int64_t a, int64_t b) { return -floor_divide(-a, b); }
 inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 inline int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -44,16 +45,19 @@ struct Gather {
   int64_t taps() const { return y.taps * x.taps; }
   int64_t source_pixels() const { return y.source * x.source; }
   int64_t target_pixels() const { return y.target * x.target; }
-  int64_t advance(const Tile& tile) const { return tile.step * x.target_step / x.source_step; }
+  int64_t advance(const Tile& tile) const {
+    return floor_divide(tile.step * x.target_step, x.source_step);
+  }
   int64_t target(const Tile& tile) const { return tile.y * x.target + tile.x; }
 
   Span span(const Tile& tile, int64_t tap) const {
     const int64_t tap_y = tap / x.taps, tap_x = tap % x.taps;
     const int64_t row = tile.y * y.target_step + tap_y * y.tap_step + y.origin;
     const int64_t column = tile.x * x.target_step + tap_x * x.tap_step + x.origin;
+    const int64_t source_y = floor_divide(row, y.source_step);
+    const int64_t source_x = floor_divide(column, x.source_step);
     const Span none{tap, 0, 0, 0};
-    if (row % y.source_step != 0 || column % x.source_step != 0) return none;
-    const int64_t source_y = row / y.source_step, source_x = column / x.source_step;
+    if (source_y * y.source_step != row || source_x * x.source_step != column) return none;
     if (source_y < 0 || source_y >= y.source) return none;
     const int64_t advance = this->advance(tile);
     const int64_t begin = larger(0, ceil_divide(-source_x, advance));

@@ -66,13 +66,13 @@ int gather_sum(const PacShape& s, const Gather& gather, bool kernel_at_source,
     const int64_t advance = gather.advance(tile), pixels = gather.source_pixels();
     const int64_t n = gather.spans(tile, spans);
 
-    if (guide) copy_centre(feature_rows[thread], Features<T>(*guide, tile.batch), tile);
+    if (guide) copy_centre(feature_rows[thread], Features<T>(*guide, s.batch, tile.batch), tile);
     for (int64_t i = 0; i < n; ++i) {
       T* row = k_rows + i * kTile<T>;
       const Span& span = spans[i];
       const T* plane = kernel + (tile.batch * taps + span.tap) * kernel_pixels;
       if (guide)
-        kernel_row(row, feature_rows[thread], Features<T>(*guide, tile.batch), tile, span.tap);
+        kernel_row(row, feature_rows[thread], Features<T>(*guide, s.batch, tile.batch), tile, span.tap);
       else if (kernel_at_source)
         copy_row(row, plane + span.source, advance, span.begin, span.end);
       else

@@ -57,19 +57,21 @@ inline void copy_row(T* to, const T* from, int64_t advance, int64_t begin, int64
   for (int64_t p = end; p < kTile<T>; ++p) to[p] = 0;
 }
 
-// Brings the row that the next tile will read into cache: tiles go from left to right.
+// Brings the row that the next tile will read into cache: tiles go from left to right. A row that
+// does not start at a cache line touches one line more.
 template <class T>
 inline void prefetch_next(const T* row) {
   const char* next = reinterpret_cast<const char*>(row + kTile<T>);
-  for (size_t line = 0; line < kTile<T> * sizeof(T); line += 64) __builtin_prefetch(next + line);
+  for (size_t line = 0; line <= kTile<T> * sizeof(T); line += 64) __builtin_prefetch(next + line);
 }
 
-// A row of K, element p of the tile at result[p]: in place if that can be, else copied to `room`.
+// The row of a tile in one channel, element p at result[p]: where it lies if `in_place` and memory
+// allow, with anything outside the span; else copied to `room`, with 0 outside the span.
 template <class T>
-inline const T* kernel_row_of(const Planes<T>& kernel, const Tile& tile, int64_t plane,
-                              int64_t pixel, int64_t step, const Span& span, T* room) {
-  const T* row = kernel.at(tile.batch, plane, pixel);
-  if (step == 1 && kernel.readable(tile.batch, plane, 1, pixel)) {
+inline const T* row_of(const Planes<T>& planes, int64_t entry, int64_t channel, int64_t pixel,
+                       int64_t step, const Span& span, bool in_place, T* room) {
+  const T* row = planes.at(entry, channel, pixel);
+  if (in_place && step == 1 && planes.readable(entry, channel, 1, pixel)) {
     prefetch_next(row);
     return row;
   }
