@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 STRIDE = 8
 WIDTH = 64
 CHECKPOINT = Path(__file__).with_name("scenes.pt")
-CHECKPOINT_SHA256 = "0" * 64
+CHECKPOINT_SHA256 = "24604ccc061c58b0ebc05f931981aecf5c3894a54961ac5187cad618d90b4432"
 
 
 class NetworkUnary(UnarySource):
