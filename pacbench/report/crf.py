@@ -8,7 +8,7 @@ from pacbench.environment import Environment
 from pacbench.method import methods
 from pacbench.record import Record
 from pacbench.report.naming import axis_text, constant_axes, varying_axes
-from pacbench.report.paper import paper_rows
+from pacbench.report.paper import paper_row, paper_rows
 from pacbench.report.scores import gain_over_unaries
 from pacbench.report.table import Column, Entry, Table
 from pacbench.suite.schema import Suite
@@ -38,7 +38,7 @@ def crf_table(suite: Suite, records: list[Record], environment: Environment) -> 
         row += _measured(record, records, notes)
         row += [Entry(record.cell.backend, record.cell.backend)]
         if paper:
-            row += _papers(paper.get(record.cell.paper_row or ""))
+            row += _papers(paper_row(suite.paper_table, record.cell))
         rows.append(row)
     return Table(
         name=suite.name,
@@ -106,7 +106,8 @@ def _papers(row: dict[str, Any] | None) -> list[Entry]:
     if row is None:
         return [NOTHING, NOTHING]
     if "miou_val" in row:
-        scores = f"{row['miou_val']:.2f} / {row['miou_test']:.2f}"
+        test = f"{row['miou_test']:.2f}" if "miou_test" in row else "–"
+        scores = f"{row['miou_val']:.2f} / {test}"
     else:
         scores = f"{_signed(row['gain_val'])} / {_signed(row['gain_test'])}"
     runtime = row.get("runtime_ms")

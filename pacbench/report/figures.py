@@ -40,7 +40,11 @@ def trade_off(suite: Suite, records: list[Record], _: Path) -> Figure | None:
     points = [(r, gain) for r in records if (gain := gain_over_unaries(r, records)) is not None]
     if not points:
         return None
-    paper = {name: row for name, row in paper_rows(suite.paper_table).items() if "gain_val" in row}
+    paper = {
+        name: row
+        for name, row in paper_rows(suite.paper_table).items()
+        if "gain_val" in row and "runtime_ms" in row
+    }
     colours = _Colours(list(paper))
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(7.6 if paper else 4, 3.2))

@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from pacbench.errors import UserError, did_you_mean, listing
+from pacbench.suite.cells import Cell
 
 
 @cache
@@ -29,5 +30,23 @@ def paper_rows(table: str | None) -> dict[str, Any]:
             f"the paper has no table '{table}'{did_you_mean(table, tables)}; "
             f"it has {listing(tables)}"
         )
-    rows: dict[str, Any] = tables[table].get("rows", {})
-    return rows
+    content = tables[table]
+    return dict(content["rows"]) if "rows" in content else _rows_by_steps(content)
+
+
+def paper_row(table: str | None, cell: Cell) -> dict[str, Any] | None:
+    """The paper's figures for what a cell measures; None if it has none."""
+    rows = paper_rows(table)
+    steps = cell.params.get("steps")
+    return rows.get(cell.paper_row or "") or rows.get(f"{cell.paper_row}/{steps}")
+
+
+def _rows_by_steps(content: dict[str, Any]) -> dict[str, Any]:
+    """The ablation of mean-field steps, which the paper prints for PAC-CRF 16-64 only."""
+    if "steps" not in content:
+        return {}
+    columns = zip(content["steps"], content["miou_val"], content["time_ms"], strict=True)
+    return {
+        f"pac_crf_16_64/{steps}": {"miou_val": miou, "runtime_ms": time}
+        for steps, miou, time in columns
+    }

@@ -117,3 +117,13 @@ def test_papers_tables() -> None:
     assert set(paper_tables()) >= {"tab_upsample_depth", "tab_upsample_flow", "tab_hotswap"}
     with pytest.raises(UserError, match=r"no table 'tab_crff' \(did you mean 'tab_crf'"):
         paper_rows("tab_crff")
+
+
+def test_the_papers_ablation_of_steps_is_found_by_steps() -> None:
+    methods = [{"name": "pac_crf", "paper_row": "pac_crf_16_64"}]
+    suite = suite_of(methods=methods, sweep={"steps": [1, 2]}, paper_table="tab_crf_mfsteps")
+    table = crf_table(suite, records_of(suite, [0.5, 0.5], [0.1] * 3), capture(2))
+    assert [[entry.text for entry in row][-2:] for row in table.rows] == [
+        ["68.38 / –", "19"],
+        ["–", "–"],
+    ]
