@@ -59,7 +59,7 @@ class Record(Strict):
     """A cell, how it went, and everything needed to trace or repeat it.
 
     Attributes:
-        memory: bytes that its first call needed beyond the inputs.
+        memory: bytes that a call on the first sample needed beyond the inputs.
         cost: FLOPs and bytes of a call on the first sample, by the method's formula.
         stages: seconds of each stage that the method offers to be timed apart.
     """

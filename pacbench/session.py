@@ -17,6 +17,7 @@ from pacbench.store import RunFolder, RunInfo
 from pacbench.suite.cells import Cell
 from pacbench.suite.load import Source, load_suite
 from pacbench.suite.schema import DeviceChoice
+from pacbench.timing.peak import measure
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,9 @@ class Session:
             self.environment.id,
             lambda cell: f"{self.command} --filter cell={cell.id}",
         )
+        if any(cell.task == "op" for cell in left) and not self.folder.peaks():
+            threads = sorted({cell.threads for cell in self.cells})
+            self.folder.write_peaks([measure(count) for count in threads])
         with (
             self.folder.writer() as writer,
             progress(len(self.cells), len(self.finished), quiet) as shown,

@@ -1,8 +1,9 @@
 """Run folders: the suite, the environment and the records of one run, safe against crashes.
 
 ``results/runs/<suite>-<utc time>-<short id>/`` holds ``suite.yaml``, ``environment.json``,
-``run.json``, ``records.jsonl``, ``pictures/``, ``tables/`` and ``figures/``. A record is one line,
-appended and synced as its cell ends; a line that a crash cut short is dropped on the next opening.
+``run.json``, ``records.jsonl``, ``pictures/``, ``tables/`` and ``figures/``, and for operators
+``calibration.json``. A record is one line, appended and synced as its cell ends; a line that a
+crash cut short is dropped on the next opening.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from pacbench.errors import UserError
 from pacbench.json_lines import append, complete_lines, drop_torn_line
 from pacbench.method import DeviceName
 from pacbench.record import Record
+from pacbench.timing.peak import Peak
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -38,6 +40,14 @@ class RunInfo(BaseModel):
     device: DeviceName
     threads: int
     cells: list[str]
+
+
+class Calibration(BaseModel):
+    """The machine's own limits, measured at the start of a run that compares with them."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    peaks: list[Peak]
 
 
 class RunFolder:
@@ -96,6 +106,16 @@ class RunFolder:
 
     def info(self) -> RunInfo:
         return self._read_model("run.json", RunInfo)
+
+    def peaks(self) -> list[Peak]:
+        """What the machine could do at most, by threads; empty where it was not measured."""
+        if not (self.path / "calibration.json").exists():
+            return []
+        return self._read_model("calibration.json", Calibration).peaks
+
+    def write_peaks(self, peaks: list[Peak]) -> None:
+        text = Calibration(peaks=peaks).model_dump_json(indent=2)
+        _write(self.path / "calibration.json", text)
 
     def records(self) -> tuple[list[Record], list[str]]:
         """The records in order, the last one of a cell winning, and warnings on unusable lines."""

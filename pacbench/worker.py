@@ -87,7 +87,7 @@ class Bench:
         sample = self.dataset[index] if index else self.example
         inputs = self.method.prepare(sample)
         run = partial(self.method.run, inputs)
-        if index == 0:
+        if index == 0 and self.score:
             output, self.memory = peak_beyond_inputs(run, self.cell.device)
         else:
             output = run()

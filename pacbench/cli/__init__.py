@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from pacbench.cli import data, doctor, gate, listing, results, run, train, tune
+from pacbench.cli import compare, data, doctor, export, gate, listing, results, run, train, tune
 from pacbench.errors import UserError
 
 app = typer.Typer(
@@ -40,6 +40,8 @@ train.add_to(app)
 tune.add_to(app)
 results.add_to(app)
 gate.add_to(app)
+compare.add_to(app)
+export.add_to(app)
 listing.add_to(app)
 doctor.add_to(app)
 app.add_typer(data.app, name="data")

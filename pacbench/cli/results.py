@@ -34,7 +34,7 @@ def table(
     if format_ not in RENDERERS:
         raise UserError(f"--format {format_}: allowed: {', '.join(RENDERERS)}")
     _, render = RENDERERS[format_]
-    typer.echo(render(table_of(_read(run, out))), nl=False)
+    typer.echo(render(table_of(read_run(run, out))), nl=False)
 
 
 def plot(
@@ -49,11 +49,11 @@ def plot(
     for name in formats:
         if name not in ("png", "pdf", "svg"):
             raise UserError(f"--format {name}: allowed: png, pdf, svg")
-    for path in write_figures(_read(run, out), formats):
+    for path in write_figures(read_run(run, out), formats):
         typer.echo(path)
 
 
-def _read(run: str, out: Path) -> Results:
+def read_run(run: str, out: Path) -> Results:
     from pacbench.report.run import read
     from pacbench.store import RunFolder
 

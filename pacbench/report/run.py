@@ -11,6 +11,7 @@ from pacbench.errors import UserError
 from pacbench.record import Record
 from pacbench.report.crf import crf_table
 from pacbench.report.figures import FIGURES
+from pacbench.report.op import op_table
 from pacbench.report.table import RENDERERS, Table
 from pacbench.store import RunFolder
 from pacbench.suite.load import load_suite
@@ -47,6 +48,9 @@ def read(folder: RunFolder) -> Results:
 def table_of(results: Results) -> Table:
     """The table of a run, in the shape that its task has."""
     task = results.suite.task
+    if task == "op":
+        peaks = results.folder.peaks()
+        return op_table(results.suite, results.records, results.environment, peaks)
     if task not in TABLES:
         raise UserError(f"{results.folder.path}: there is no table for task '{task}' yet")
     return TABLES[task](results.suite, results.records, results.environment)

@@ -36,7 +36,7 @@ def median(items: Sequence[ByProcess], seed: int = 0) -> Estimate:
         seed: of the draws.
     """
     pooled = np.concatenate([np.asarray(samples) for item in items for samples in item])
-    low, high = np.percentile(_bootstrap(items, seed), [2.5, 97.5])
+    low, high = np.percentile(bootstrapped_medians(items, seed), [2.5, 97.5])
     return Estimate(float(np.median(pooled)), float(low), float(high))
 
 
@@ -76,7 +76,7 @@ def _log_ratios(ours: Sequence[float], theirs: Sequence[float]) -> list[float]:
     return logs
 
 
-def _bootstrap(items: Sequence[ByProcess], seed: int) -> Array:
+def bootstrapped_medians(items: Sequence[ByProcess], seed: int) -> Array:
     """Medians of ``DRAWS`` draws: processes with replacement, then samples within each."""
     random = np.random.default_rng(seed)
     processes = max(len(item) for item in items)

@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Callable
 
-import torch
 from pydantic import BaseModel, ConfigDict
 
 from pacbench.timing.cost import Cost
@@ -38,6 +37,8 @@ class Peak(BaseModel):
 
 def measure_here(threads: int) -> Peak:
     """Measure in this process, about a second."""
+    import torch  # slow to import, and those who only read a peak need none of it
+
     torch.set_num_threads(threads)
     left, right = torch.rand(MATRIX, MATRIX), torch.rand(MATRIX, MATRIX)
     product = torch.empty(MATRIX, MATRIX)
