@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from pacbench.entrant import Entrant
@@ -79,7 +80,7 @@ class _Race:
             yield from self._start(number, closing)
             yield from self._each(Entrant.open)
             for index in range(max((e.samples for e in self.entrants), default=0)):
-                yield from self._each(lambda entrant, i=index: entrant.begin(i))
+                yield from self._each(partial(Entrant.begin, index=index))
                 yield from self._rounds(index, number)
             yield from self._each(Entrant.finish)
 

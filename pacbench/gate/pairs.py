@@ -118,5 +118,5 @@ class Pairing:
         return times
 
 
-def _ask(process: Process, request: dict[str, object]) -> dict[str, Any]:
+def _ask(process: Process, request: dict[str, Any]) -> dict[str, Any]:
     return process.ask(request, ANSWER_LIMIT, f"gave no answer within {ANSWER_LIMIT:g} s")

@@ -11,6 +11,7 @@ import math
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -142,7 +143,7 @@ def _change(then: list[float], now: list[float], rule: Rule) -> Estimate:
 
 def _yardsticks(cell: Cell) -> list[Cell]:
     """The yardsticks on the data, threads and device of a benchmark."""
-    shared = {"backend": "torch", "paper_row": None, "params": {}, "axes": {}}
+    shared: dict[str, Any] = {"backend": "torch", "paper_row": None, "params": {}, "axes": {}}
     return [cell.model_copy(update={"method": n, "label": n, **shared}) for n in YARDSTICKS]
 
 

@@ -37,12 +37,12 @@ class Pair(NamedTuple):
 class Rate(NamedTuple):
     """How often something happened, with its 95 % interval (Wilson's)."""
 
-    count: int
+    hits: int
     of: int
 
     @property
     def value(self) -> float:
-        return self.count / self.of
+        return self.hits / self.of
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -201,4 +201,4 @@ def as_markdown(powers: Sequence[Power], pairs: int) -> str:
 
 
 def _total(rates: Sequence[Rate]) -> Rate:
-    return Rate(sum(rate.count for rate in rates), sum(rate.of for rate in rates))
+    return Rate(sum(rate.hits for rate in rates), sum(rate.of for rate in rates))

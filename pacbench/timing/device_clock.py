@@ -62,7 +62,7 @@ class CudaDevice:
         self._evictor = torch.empty(max(2 * cache, 1 << 25), dtype=torch.uint8, device="cuda")
 
     def event(self) -> Event:
-        event: Event = torch.cuda.Event(enable_timing=True)
+        event: Event = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
         return event
 
     def synchronize(self) -> None:
@@ -72,7 +72,7 @@ class CudaDevice:
         self._evictor.zero_()
 
     def capture(self, run: Run) -> Run:
-        side = torch.cuda.Stream()
+        side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):  # what a first call allocates must be there before capture
             run()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
@@ -89,7 +87,7 @@ class Timing(BaseModel):
         return by_process(self.samples, self.processes)
 
 
-def by_process(samples: Sequence[ByProcess], processes: list[list[int]]) -> list[list[list[float]]]:
+def by_process(samples: ByProcess, processes: list[list[int]]) -> list[list[list[float]]]:
     """Per data sample and process, the blocks that were timed in it."""
     count = 1 + max((number for item in processes for number in item), default=0)
     split: list[list[list[float]]] = [[[] for _ in range(count)] for _ in samples]

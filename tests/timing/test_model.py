@@ -1,0 +1,73 @@
+"""A timing says what it is made of, and when and why not to trust it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pacbench.timing import Timing, Weather
+from pacbench.timing.weather import Barometer
+
+
+def test_summary() -> None:
+    timing = Timing.of([[1.0, 1.1, 0.9], [3.0, 3.1, 2.9]], [[0, 0, 1], [0, 1, 1]])
+    assert timing.median == pytest.approx(2.0)
+    assert timing.throughput == pytest.approx(0.5)
+    assert timing.mad == pytest.approx(0.1)
+    assert timing.minimum == 0.9
+    assert timing.interval is not None
+    assert timing.interval[0] <= timing.median <= timing.interval[1]
+    assert timing.by_process() == [[[1.0, 1.1], [0.9]], [[3.0], [3.1, 2.9]]]
+    assert Timing.model_validate_json(timing.model_dump_json()) == timing
+
+
+def test_steady_timings_are_trusted() -> None:
+    assert Timing.of([[1.0, 1.01, 0.99] * 5]).unstable == ""
+
+
+@pytest.mark.parametrize(
+    ("samples", "processes", "said"),
+    [
+        ([1.0], [0], "1 timed block: the spread is not known"),
+        ([1.0, 2.0, 3.0], [0, 0, 0], "MAD is 50% of the median"),
+        ([1.0, 1.001] * 5 + [1.2, 1.201] * 5, [0] * 20, "drifted by +20% within a process"),
+        ([1.0] * 8 + [1.1] * 4, [0] * 8 + [1] * 4, "processes differ by 10%"),
+    ],
+)
+def test_what_varied_is_said(samples: list[float], processes: list[int], said: str) -> None:
+    assert said in Timing.of([samples], [processes]).unstable
+
+
+def test_causes_are_said_with_what_varied() -> None:
+    sky = Weather(
+        involuntary_switches=500,
+        timed_seconds=2.0,
+        steal=0.08,
+        other_load=1.4,
+        frequency_change=0.2,
+        throttling="hw_slowdown at 900 MHz",
+    )
+    unstable = Timing.of([[1.0, 2.0, 3.0]], weather=sky).unstable
+    for cause in (
+        "other processes kept 1.4 cores busy",
+        "the hypervisor took 8% of the time",
+        "the frequency changed by 20%",
+        "250 involuntary context switches a second",
+        "the GPU was throttled: hw_slowdown at 900 MHz",
+    ):
+        assert cause in unstable
+    assert Timing.of([[1.0] * 5], weather=sky).unstable == ""  # it did no harm
+
+
+def test_the_barometer_reads_this_machine() -> None:
+    barometer = Barometer()
+    barometer.start([])
+    work = np.random.default_rng(0).random((300, 300))
+    for _ in range(60):
+        work = np.linalg.qr(work)[0]
+    barometer.stop()
+    assert barometer.wall > 0
+    assert barometer.ours > 0
+    weather = barometer.weather(switches=3, timed_seconds=1.0, device="cpu")
+    assert weather.involuntary_switches == 3
+    assert weather.other_load is None or weather.other_load >= 0
