@@ -16,10 +16,14 @@ from pacbench.kernels.functional import (
     pacconv_transpose2d,
     pacpool2d,
 )
+from pacbench.kernels.permutohedral import PermutohedralLattice, permutohedral_filter
+from pacbench.kernels.permutohedral_taps import gaussian_weight
 
 __all__ = [
+    "PermutohedralLattice",
     "adapting_kernel",
     "can_run",
+    "gaussian_weight",
     "get_backend",
     "pac_conv2d",
     "pac_conv_transpose2d",
@@ -27,5 +31,6 @@ __all__ = [
     "pacconv2d",
     "pacconv_transpose2d",
     "pacpool2d",
+    "permutohedral_filter",
     "set_backend",
 ]
