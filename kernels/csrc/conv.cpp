@@ -55,89 +55,123 @@ struct KernelSource {
   const PacGuide* guide;  // or null
 };
 
-// sums[c] += K_c products[c] within the span, for a K per target channel; clears the products.
+// What one thread works with, rows of kTile elements.
 template <class T>
-void add_scaled(T* sums, T* products, const KernelSource<T>& kernel, int64_t taps, const Tile& tile,
-                const Span& span, int64_t advance, T* k_room) {
-  for (int64_t c = 0; c < kernel.channels; ++c, sums += kTile<T>, products += kTile<T>) {
-    const T* k = row_of(kernel.given, tile.batch, c * taps + span.tap, span.source, advance, span,
-                        true, k_room);
-    for (int64_t p = span.begin; p < span.end; ++p) sums[p] += k[p] * products[p];
-    for (int64_t p = 0; p < kTile<T>; ++p) products[p] = 0;
+struct Workspace {
+  T *panel, *sums, *products, *k, *centre;
+
+  Workspace(T* block, int64_t target_channels)
+      : panel(block), sums(panel + kDepth * kTile<T>), products(sums + target_channels * kTile<T>),
+        k(products + target_channels * kTile<T>), centre(k + kTile<T>) {}
+  static int64_t size(int64_t target_channels, int64_t guide_channels) {
+    return (kDepth + 2 * target_channels + 1 + guide_channels) * kTile<T>;
   }
-}
+};
 
 template <class T>
-int gather_sum(int64_t n_threads, const Gather& gather, const Planes<T>& source,
-               const KernelSource<T>& kernel, const PackedWeight<T>& weight, const T* bias,
-               T* target, int64_t target_channels) {
-  const int64_t channels = source.channels, taps = gather.taps();
-  const PacGuide* guide = kernel.guide;
-  const bool by_channel = kernel.channels > 1;
-  // A K per input channel scales what is multiplied in PAC itself, but the products in the gradient
-  // of its input: then each tap is multiplied by itself, and scaled after.
-  const bool scale_products = by_channel && kernel.at_source;
-  const Tiles tiles(source.batch, gather, kTile<T>);
-  const PerThread<T> panels(n_threads, kDepth * kTile<T>);
-  const PerThread<T> sum_rows(n_threads, target_channels * kTile<T>);
-  const PerThread<T> product_rows(n_threads, scale_products ? target_channels * kTile<T> : 0);
-  const PerThread<T> feature_rows(n_threads, ((guide ? guide->channels : 0) + 1) * kTile<T>);
-  if (panels.failed() || sum_rows.failed() || product_rows.failed() || feature_rows.failed())
-    return 1;
-  T ones[kTile<T>];
-  for (T& one : ones) one = 1;
+class GatherSum {
+ public:
+  GatherSum(const Gather& gather, const Planes<T>& source, const KernelSource<T>& kernel,
+            const PackedWeight<T>& weight, const T* bias, T* target, int64_t target_channels)
+      : gather_(gather), source_(source), kernel_(kernel), weight_(weight), bias_(bias),
+        target_(target), target_channels_(target_channels),
+        scale_products_(kernel.channels > 1 && kernel.at_source) {}
 
+  int run(int64_t n_threads) const {
+    const Tiles tiles(source_.batch, gather_, kTile<T>);
+    const int64_t guide_channels = kernel_.guide ? kernel_.guide->channels : 0;
+    const PerThread<T> blocks(n_threads, Workspace<T>::size(target_channels_, guide_channels));
+    if (blocks.failed()) return 1;
 #pragma omp parallel for num_threads(n_threads) schedule(dynamic, tiles.per_row())
-  for (int64_t index = 0; index < tiles.count(); ++index) {
-    const int thread = omp_get_thread_num();
-    const Tile tile = tiles[index];
-    const int64_t advance = gather.advance(tile);
-    T* sums = sum_rows[thread];
-    T* products = product_rows[thread];
-    T* k_room = feature_rows[thread];
-    T* centre = k_room + kTile<T>;
+    for (int64_t index = 0; index < tiles.count(); ++index)
+      sum_tile(tiles[index], Workspace<T>(blocks[omp_get_thread_num()], target_channels_));
+    return 0;
+  }
 
-    for (int64_t c = 0; c < target_channels; ++c)
-      for (int64_t p = 0; p < kTile<T>; ++p) {
-        sums[c * kTile<T> + p] = bias ? bias[c] : T(0);
-        if (scale_products) products[c * kTile<T> + p] = 0;
-      }
-    if (guide) copy_centre(centre, Features<T>(*guide, source.batch, tile.batch), tile);
+ private:
+  void sum_tile(const Tile& tile, const Workspace<T>& work) const {
+    for (int64_t c = 0; c < target_channels_; ++c)
+      for (int64_t p = 0; p < kTile<T>; ++p)
+        work.sums[c * kTile<T> + p] = bias_ ? bias_[c] : T(0);
+    if (kernel_.guide) copy_centre(work.centre, features(tile), tile);
 
-    Panel<T> panel(panels[thread], weight, scale_products ? products : sums,
+    Panel<T> panel(work.panel, weight_, scale_products_ ? work.products : work.sums,
                    ceil_divide(tile.count, kLanes<T>));
-    for (int64_t tap = 0; tap < taps; ++tap) {
-      const Span span = gather.span(tile, tap);
+    for (int64_t tap = 0; tap < gather_.taps(); ++tap) {
+      const Span span = gather_.span(tile, tap);
       if (span.empty()) continue;
-      const T* k = scale_products ? ones : k_room;
-      if (guide)
-        kernel_row(k_room, centre, Features<T>(*guide, source.batch, tile.batch), tile, tap);
-      for (int64_t c = 0; c < channels;) {
-        if (!guide && !scale_products && (c == 0 || by_channel))
-          k = row_of(kernel.given, tile.batch, by_channel ? c * taps + tap : tap,
-                     kernel.at_source ? span.source : gather.target(tile),
-                     kernel.at_source ? advance : tile.step, span, true, k_room);
-        const int64_t some =
-            by_channel && !scale_products ? 1 : smaller(channels - c, panel.room());
-        scale_rows(panel.append(tap * channels + c, some), k, source, tile.batch, c, some, span,
-                   advance);
-        if (panel.room() == 0) panel.flush();
-        c += some;
-      }
-      if (scale_products) {
-        panel.flush();
-        add_scaled(sums, products, kernel, taps, tile, span, advance, k_room);
-      }
+      if (kernel_.guide) kernel_row(work.k, work.centre, features(tile), tile, tap);
+      if (scale_products_)
+        add_scaled_products(panel, tile, span, work);
+      else
+        append_scaled(panel, tile, span, work);
     }
     panel.flush();
 
-    for (int64_t c = 0; c < target_channels; ++c)
-      write_row(target + (tile.batch * target_channels + c) * gather.target_pixels() +
-                    gather.target(tile),
-                sums + c * kTile<T>, tile);
+    for (int64_t c = 0; c < target_channels_; ++c)
+      write_row(target_ + (tile.batch * target_channels_ + c) * gather_.target_pixels() +
+                    gather_.target(tile),
+                work.sums + c * kTile<T>, tile);
   }
-  return 0;
-}
+
+  // Puts the source pixels of a tap, times K, into the panel.
+  void append_scaled(Panel<T>& panel, const Tile& tile, const Span& span,
+                     const Workspace<T>& work) const {
+    const bool by_channel = kernel_.channels > 1;
+    const T* k = kernel_.guide ? work.k : given_row(tile, span, 0, work.k);
+    for (int64_t c = 0; c < source_.channels;) {
+      if (by_channel && c > 0) k = given_row(tile, span, c, work.k);
+      const int64_t some = by_channel ? 1 : smaller(source_.channels - c, panel.room());
+      append(panel, k, tile, span, c, some);
+      c += some;
+    }
+  }
+
+  // A K per input channel scales what is multiplied in PAC itself, but the products in the gradient
+  // of the input: there a tap is multiplied alone, and its products are scaled after.
+  void add_scaled_products(Panel<T>& panel, const Tile& tile, const Span& span,
+                           const Workspace<T>& work) const {
+    for (int64_t e = 0; e < target_channels_ * kTile<T>; ++e) work.products[e] = 0;
+    for (int64_t p = 0; p < kTile<T>; ++p) work.k[p] = 1;
+    for (int64_t c = 0; c < source_.channels;) {
+      const int64_t some = smaller(source_.channels - c, panel.room());
+      append(panel, work.k, tile, span, c, some);
+      c += some;
+    }
+    panel.flush();
+    for (int64_t c = 0; c < target_channels_; ++c) {
+      const T* k = given_row(tile, span, c, work.k);
+      for (int64_t p = span.begin; p < span.end; ++p)
+        work.sums[c * kTile<T> + p] += k[p] * work.products[c * kTile<T> + p];
+    }
+  }
+
+  void append(Panel<T>& panel, const T* k, const Tile& tile, const Span& span, int64_t channel,
+              int64_t n) const {
+    scale_rows(panel.append(span.tap * source_.channels + channel, n), k, source_, tile.batch,
+               channel, n, span, gather_.advance(tile));
+    if (panel.room() == 0) panel.flush();
+  }
+
+  const T* given_row(const Tile& tile, const Span& span, int64_t channel, T* room) const {
+    return row_of(kernel_.given, tile.batch, channel * gather_.taps() + span.tap,
+                  kernel_.at_source ? span.source : gather_.target(tile),
+                  kernel_.at_source ? gather_.advance(tile) : tile.step, span, true, room);
+  }
+
+  Features<T> features(const Tile& tile) const {
+    return Features<T>(*kernel_.guide, source_.batch, tile.batch);
+  }
+
+  Gather gather_;
+  Planes<T> source_;
+  KernelSource<T> kernel_;
+  const PackedWeight<T>& weight_;
+  const T* bias_;
+  T* target_;
+  int64_t target_channels_;
+  bool scale_products_;
+};
 
 template <class T>
 int pac_conv(const PacShape& s, const PacGuide* guide, const T* kernel, const T* input,
@@ -150,8 +184,8 @@ int pac_conv(const PacShape& s, const PacGuide* guide, const T* kernel, const T*
                                 s.in_channels, s.weight_in_stride);
   const KernelSource<T> k{{kernel, s.batch, s.kernel_channels * taps, gather.target_pixels()},
                           s.kernel_channels, false, guide};
-  return gather_sum<T>(s.n_threads, gather, {input, s.batch, s.in_channels, gather.source_pixels()},
-                       k, filters, bias, output, s.out_channels);
+  const Planes<T> images{input, s.batch, s.in_channels, gather.source_pixels()};
+  return GatherSum<T>(gather, images, k, filters, bias, output, s.out_channels).run(s.n_threads);
 }
 
 template <class T>
@@ -165,9 +199,9 @@ int pac_conv_grad_input(const PacShape& s, const T* kernel, const T* grad_output
                                 s.out_channels, s.weight_out_stride);
   const KernelSource<T> k{{kernel, s.batch, s.kernel_channels * taps, gather.source_pixels()},
                           s.kernel_channels, true, nullptr};
-  return gather_sum<T>(s.n_threads, gather,
-                       {grad_output, s.batch, s.out_channels, gather.source_pixels()}, k, filters,
-                       nullptr, grad_input, s.in_channels);
+  const Planes<T> gradients{grad_output, s.batch, s.out_channels, gather.source_pixels()};
+  return GatherSum<T>(gather, gradients, k, filters, nullptr, grad_input, s.in_channels)
+      .run(s.n_threads);
 }
 
 }  // namespace

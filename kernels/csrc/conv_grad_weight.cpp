@@ -17,6 +17,8 @@
 namespace pac {
 namespace {
 
+constexpr int64_t kPartialBytes = 256 << 20;  // for the sums of all threads, or of as many as fit
+
 template <class T>
 int pac_conv_grad_weight(const PacShape& s, const T* input, const T* kernel, const T* grad_output,
                          T* grad_weight) {
@@ -28,19 +30,21 @@ int pac_conv_grad_weight(const PacShape& s, const T* input, const T* kernel, con
   const int64_t vectors = ceil_divide(s.out_channels, kLanes<T>);
   const int64_t pitch = vectors * kLanes<T>;  // out_channels, rounded up to whole vectors
   const int64_t size = taps * s.in_channels * pitch;
+  const int64_t fitting = kPartialBytes / static_cast<int64_t>(size * sizeof(T));
+  const int64_t n_threads = larger(1, smaller(s.n_threads, fitting));
 
-  const PerThread<T> sums(s.n_threads, size);  // taps x in_channels x pitch
-  const PerThread<T> scaled_rows(s.n_threads, s.in_channels * kTile<T>);
-  const PerThread<T> gradient_columns(s.n_threads, kTile<T> * pitch);
+  const PerThread<T> sums(n_threads, size);  // taps x in_channels x pitch
+  const PerThread<T> scaled_rows(n_threads, s.in_channels * kTile<T>);
+  const PerThread<T> gradient_columns(n_threads, kTile<T> * pitch);
   if (sums.failed() || scaled_rows.failed() || gradient_columns.failed()) return 1;
 
   const Planes<T> images{input, s.batch, s.in_channels, gather.source_pixels()};
   const Planes<T> kernels{kernel, s.batch, s.kernel_channels * taps, pixels};
   const Tiles tiles(s.batch, gather, kTile<T>);
-#pragma omp parallel for num_threads(s.n_threads) schedule(static)
-  for (int64_t e = 0; e < s.n_threads * size; ++e) sums.data()[e] = 0;
+#pragma omp parallel for num_threads(n_threads) schedule(static)
+  for (int64_t e = 0; e < n_threads * size; ++e) sums.data()[e] = 0;
 
-#pragma omp parallel for num_threads(s.n_threads) schedule(static)
+#pragma omp parallel for num_threads(n_threads) schedule(static)
   for (int64_t index = 0; index < tiles.count(); ++index) {
     const int thread = omp_get_thread_num();
     const Tile tile = tiles[index];
@@ -72,12 +76,12 @@ int pac_conv_grad_weight(const PacShape& s, const T* input, const T* kernel, con
     }
   }
 
-#pragma omp parallel for num_threads(s.n_threads) schedule(static)
+#pragma omp parallel for num_threads(n_threads) schedule(static)
   for (int64_t tap = 0; tap < taps; ++tap)
     for (int64_t c = 0; c < s.in_channels; ++c)
       for (int64_t o = 0; o < s.out_channels; ++o) {
         T total = 0;
-        for (int64_t thread = 0; thread < s.n_threads; ++thread)
+        for (int64_t thread = 0; thread < n_threads; ++thread)
           total += sums[thread][(tap * s.in_channels + c) * pitch + o];
         grad_weight[o * s.weight_out_stride + c * s.weight_in_stride + tap] = total;
       }
