@@ -115,7 +115,7 @@ class Bench:
 
     def outcome(self) -> Outcome:
         return Outcome(
-            protocol=self.task.protocol,
+            protocol=f"{self.dataset.protocol}; {self.task.protocol}",
             metrics=_defined(self.task.summary()) if self.score else {},
             images=self.images,
             memory=self.memory,

@@ -127,7 +127,7 @@ def _provenance(records: list[Record], environment: Environment, paper: bool) ->
     ]
     if constants := constant_axes(records):
         lines.append("throughout: " + ", ".join(f"{k} = {v}" for k, v in constants.items()))
-    lines += [f"scored by: {protocol}" for protocol in sorted({str(r.protocol) for r in ran})]
+    lines += [f"protocol: {protocol}" for protocol in sorted({str(r.protocol) for r in ran})]
     counts = [len(blocks) for r in ran if r.timing for blocks in r.timing.samples]
     processes = sorted({r.cell.timing.processes for r in ran})
     lines += [

@@ -68,7 +68,7 @@ def test_measured_and_paper_stand_side_by_side() -> None:
     ]
     assert table.notes[1].startswith("[2] untrained")
     assert "data: scenes, split val, 1 samples, seed 0" in table.notes
-    assert "scored by: scored so" in table.notes
+    assert "protocol: scored so" in table.notes
     assert any(note.startswith("paper: as it prints them") for note in table.notes)
 
 
