@@ -7,8 +7,8 @@ protocol of methods. Requests and answers are JSON lines, the answers on the pip
 - ``{"benchmarks": […], "cores": […]}`` → ``{"ready": folder of the package}``, bound to the cores;
 - ``{"begin": i, "calls": n | null}`` → ``{"calls": n}``, benchmark i built and warm, or
   ``{"missing": reason}`` where this version does not have it;
-- ``{"price": true}`` → ``{"units": n}``, the units of extra work that take as long as a call;
-- ``{"block": calls, "units": n}`` → ``{"seconds": of one call}``, with so much extra work in each.
+- ``{"price": calls}`` → ``{"price": share}``, by which a unit of extra work slows such a block;
+- ``{"block": calls, "units": n}`` → ``{"seconds": of one call}``, with so much extra work.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ import numpy as np
 import torch
 
 PR_SET_PDEATHSIG = 1
-PRICE_SECONDS = 0.5
+PRICE_SECONDS = 1.0
+GUESS = 500
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 NEVER = 1 << 30
 
@@ -90,26 +91,27 @@ class Side:
     def block(self, calls: int, units: int) -> float:
         """Seconds of one call in a block, after one that brings the caches back."""
         self.run()
-        return float(self.clock.seconds(self._slowed(units), calls)) / calls
+        return float(self.clock.seconds(partial(self._block, calls, units), 1)) / calls
 
-    def price(self) -> float:
-        """Units of extra work that take as long as a call, timed in turn."""
-        ratios = []
+    def price(self, calls: int) -> float:
+        """By what share of a block a unit of extra work slows it down.
+
+        Taken from so much of it that the block takes about twice as long, timed in turn.
+        """
+        units = max(1, round(GUESS / self._added(calls, GUESS)))
+        return self._added(calls, units) / units
+
+    def _added(self, calls: int, units: int) -> float:
+        shares = []
         end = time.perf_counter() + PRICE_SECONDS
         while time.perf_counter() < end:
-            call = self.clock.seconds(self.run, 1)
-            ratios.append(call / (self.clock.seconds(partial(self.extra.do, 200), 1) / 200))
-        return float(np.median(ratios))
+            shares.append(self.block(calls, units) / self.block(calls, 0) - 1)
+        return max(float(np.median(shares)), 0.01)
 
-    def _slowed(self, units: int) -> Any:
-        if not units:
-            return self.run
-
-        def slowed() -> None:
+    def _block(self, calls: int, units: int) -> None:
+        for _ in range(calls):
             self.run()
-            self.extra.do(units)
-
-        return slowed
+        self.extra.do(units)
 
 
 def keep_freed_memory() -> None:
@@ -158,8 +160,8 @@ def serve(side: Side, request: dict[str, Any]) -> dict[str, Any]:
                 return {"missing": str(reason)}
         case {"block": calls, "units": units}:
             return {"seconds": side.block(calls, units)}
-        case {"price": _}:
-            return {"units": side.price()}
+        case {"price": calls}:
+            return {"price": side.price(calls)}
     raise ValueError(f"no such request: {request}")
 
 

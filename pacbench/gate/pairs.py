@@ -37,7 +37,7 @@ class Pairing:
 
     Attributes:
         calls: that make a block of each benchmark, from the first pair on.
-        units: of extra work that take as long as a call, for the self-test.
+        prices: by what share a unit of extra work slows a block down, for the self-test.
         missing: why a benchmark cannot be compared.
     """
 
@@ -46,7 +46,7 @@ class Pairing:
     rounds: int = ROUNDS
     seed: int = 0
     calls: dict[int, int] = field(default_factory=dict)
-    units: dict[int, float] = field(default_factory=dict)
+    prices: dict[int, float] = field(default_factory=dict)
     missing: dict[int, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -103,13 +103,13 @@ class Pairing:
                 self.missing[index] = f"{self.sides[number].name}: {answer['missing']}"
                 return []
             self.calls.setdefault(index, answer["calls"])
-        if index not in self.units and any(slowdowns):
-            self.units[index] = _ask(pair[0], {"price": True})["units"]
+        if index not in self.prices and any(slowdowns):
+            self.prices[index] = _ask(pair[0], {"price": self.calls[index]})["price"]
         return [self._rounds(index, pair, slowdown) for slowdown in slowdowns]
 
     def _rounds(self, index: int, pair: Sequence[Process], slowdown: float) -> Times:
         """Rounds of a block of each side, in random order."""
-        units = (0, round(slowdown * self.units.get(index, 0.0)))
+        units = (0, round(slowdown / self.prices[index]) if slowdown else 0)
         times: Times = [[], []]
         for _ in range(self.rounds):
             for number in self._random.sample((0, 1), 2):
