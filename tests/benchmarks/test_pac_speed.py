@@ -156,16 +156,20 @@ def test_no_shape_slower_than_reference(bars: Any, shape: tuple[int, ...]) -> No
 def test_time_grows_linearly(bars: Any) -> None:
     sides = [256, 512, 1024, 2048, 4096]
     weight = torch.randn(3, 3, 3, 3)
+    calls = {side: max(1, (2048 // side) ** 2) for side in sides}  # as long as one of 2048²
 
     def filtering(side: int) -> Callable[[], object]:
         image, guide = torch.randn(1, 3, side, side), torch.randn(1, 1, side, side)
-        return lambda: kernels.pac_conv2d(image, guide, weight, padding=1, backend="native")
+        return lambda: [
+            kernels.pac_conv2d(image, guide, weight, padding=1, backend="native")
+            for _ in range(calls[side])
+        ]
 
-    times = bars.race({str(side): filtering(side) for side in reversed(sides)}, seconds=10)
-    pixels = torch.tensor([float(side) ** 2 for side in sides]).log()
-    seconds = torch.tensor([times[str(side)] for side in sides]).log()
-    centred = pixels - pixels.mean()
-    exponent = float((centred * seconds).sum() / (centred * centred).sum())
-    rates = ", ".join(f"{times[str(s)] / s**2 * 1e9:.1f}" for s in sides)
+    times = bars.race({str(side): filtering(side) for side in sides}, seconds=12)
+    seconds = torch.tensor([times[str(side)] / calls[side] for side in sides])
+    pixels = torch.tensor([float(side) ** 2 for side in sides])
+    centred = pixels.log() - pixels.log().mean()
+    exponent = float((centred * seconds.log()).sum() / (centred * centred).sum())
+    rates = ", ".join(f"{rate:.1f}" for rate in (seconds / pixels * 1e9).tolist())
     bars.say(f"  nanoseconds per pixel at sides {sides}: {rates}")
     assert bars.judge("exponent of time over pixels, 256² to 4096²", exponent, 1.1)
