@@ -1,14 +1,16 @@
 # Every target sets up what it needs. `make help` lists them.
 PYTHON ?=
 SUITE ?= suites/crf.yaml
+BASELINE ?= main
+BUDGET ?= 10m
 BIN := .venv/bin
 NATIVE := kernels/CMakeLists.txt $(wildcard kernels/csrc/* kernels/csrc/*/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint format bench results wheels clean
+.PHONY: help setup run test lint format bench gate gate-power results wheels clean
 
 help: ## list the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
 setup: .venv/installed ## make .venv and install pacbench with what it needs
 
@@ -29,6 +31,12 @@ format: setup ## bring the code into style
 
 bench: setup ## measure the performance bars, as ratios in one run
 	$(BIN)/pytest tests/benchmarks --benchmark-only -s
+
+gate: setup ## is this checkout slower than BASELINE (main)? exit code 1 if so, 3 if not known
+	$(BIN)/pacbench gate --baseline $(BASELINE)
+
+gate-power: setup ## the gate's false alarms and power here; BUDGET of timing, added to what is kept
+	$(BIN)/pacbench gate --self-test --pool build/gate-pool.jsonl --budget $(BUDGET)
 
 results: setup ## run the standard suites and make the committed results anew
 	$(BIN)/python tools/results.py

@@ -104,7 +104,7 @@ def asv(run: Results) -> Files:
     environment = f"existing-py{facts.python}"
     columns = [
         "result", "params", "version", "started_at", "duration", "stats_ci_99_a", "stats_ci_99_b",
-        "stats_q_25", "stats_q_75", "number", "repeat", "samples",
+        "stats_q_25", "stats_q_75", "stats_number", "stats_repeat", "samples",
     ]  # fmt: skip
     results, benchmarks = {}, {}
     for name, record, timing in _timed(run):
