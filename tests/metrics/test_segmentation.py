@@ -15,7 +15,9 @@ def random_maps(seed, shape=(31, 43)):
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, CLASSES, shape).astype(np.uint8)
     labels[rng.random(shape) < 0.1] = 255
-    prediction = np.where(rng.random(shape) < 0.6, labels % CLASSES, rng.integers(0, CLASSES, shape))
+    prediction = np.where(
+        rng.random(shape) < 0.6, labels % CLASSES, rng.integers(0, CLASSES, shape)
+    )
     return prediction.astype(np.uint8), labels
 
 

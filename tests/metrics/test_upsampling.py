@@ -17,9 +17,7 @@ def test_rmse_is_in_centimetres_without_the_border():
     depth = rng.uniform(1, 5, (30, 40)).astype(np.float32)
     output = depth + rng.normal(0, 0.1, depth.shape)
     output[:6] = output[-6:] = output[:, :6] = output[:, -6:] = 99  # must not count
-    total = sum(
-        (output[y, x] - depth[y, x]) ** 2 for y in range(6, 24) for x in range(6, 34)
-    )
+    total = sum((output[y, x] - depth[y, x]) ** 2 for y in range(6, 24) for x in range(6, 34))
     expected = 100 * (total / (18 * 28)) ** 0.5
     assert DepthScore().add(output, depth_sample(depth))["rmse_cm"] == pytest.approx(expected)
 

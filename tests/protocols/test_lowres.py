@@ -45,7 +45,9 @@ def test_bilinear_is_a_gaussian_and_linear_samples(factor):
     # The centre of a cell is a pixel for odd factors, between four for even ones.
     before, after = (factor - 1) // 2, factor // 2
     corners = [smooth[y::factor, x::factor] for y in (before, after) for x in (before, after)]
-    np.testing.assert_allclose(shrink(target, factor, "bilinear")[0], np.mean(corners, 0), rtol=1e-5)
+    np.testing.assert_allclose(
+        shrink(target, factor, "bilinear")[0], np.mean(corners, 0), rtol=1e-5
+    )
 
 
 def test_bicubic_is_the_widened_cubic():

@@ -133,5 +133,7 @@ def test_mistakes_are_refused():
     with pytest.raises(ValueError, match="sample 'f' has no depth to upsample"):
         UpsampleProtocol().inputs_of(flow_sample(), "depth")
     inputs = UpsampleProtocol().inputs_of(depth_sample(), "depth")
-    with pytest.raises(ValueError, match=r"returned shape \(1, 1, 6, 8\), expected \(1, 1, 24, 32\)"):
+    with pytest.raises(
+        ValueError, match=r"returned shape \(1, 1, 6, 8\), expected \(1, 1, 24, 32\)"
+    ):
         inputs.finish(inputs.low)
