@@ -165,19 +165,18 @@ def middle_pixels(guide: Tensor, window: Window) -> Tensor:
 
     The guide itself, not a copy, where windows keep its size.
     """
-    first = [
-        d * (k // 2) - p
-        for k, p, d in zip(window.kernel_size, window.padding, window.dilation, strict=True)
-    ]
     size = window.output_size(guide.shape[2:])
-    if first == [0, 0] and window.stride == (1, 1):
+    if window.stride == (1, 1) and size == tuple(guide.shape[2:]):
         return guide
-    (sy, sx), (height, width) = window.stride, guide.shape[2:]
-    after = [
-        start + (n - 1) * s + 1 - extent
-        for start, n, s, extent in zip(first, size, (sy, sx), (height, width), strict=True)
-    ]
-    return F.pad(guide, (-first[1], after[1], -first[0], after[0]))[:, :, ::sy, ::sx]
+    picked = []
+    sides: list[int] = []
+    for k, s, p, d, n, extent in zip(*window[:4], size, guide.shape[2:], strict=True):
+        first = d * (k // 2) - p
+        end = first + (n - 1) * s + 1
+        before = max(0, -first)
+        sides = [before, max(0, end - extent), *sides]  # F.pad counts from the last axis
+        picked.append(slice(first + before, end + before, s))
+    return F.pad(guide, sides)[:, :, picked[0], picked[1]]
 
 
 def _with_kernel(

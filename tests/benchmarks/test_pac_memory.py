@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-# Linux keeps the peak of the resident memory and forgets it on request. A small call first brings in
-# code and starts threads; what remains is the images, the result and scratch space.
+# Linux keeps the peak of the resident memory and forgets it on request. A small call first brings
+# in code and starts threads; what remains is the images, the result and scratch space.
 PROGRAM = """
 import sys
 from pathlib import Path

@@ -44,6 +44,7 @@ CASES = {
     "stride": Case((2, 3, 5, 20, 111), (5, 3), (2, 3), (2, 0)),
     "stride-over-kernel": Case((1, 3, 2, 21, 59), (3, 1), (5, 4), (0, 2)),
     "padding-over-window": Case((1, 3, 2, 6, 5), (3, 3), 1, (4, 3)),
+    "middle-outside-image": Case((1, 3, 2, 9, 2), (5, 3), (5, 7), (3, 18), (3, 16)),
 }
 TRANSPOSED = {
     "doubling": Case((2, 5, 9, 6, 59), (5, 5), 2, 2, 1, 1),
