@@ -88,7 +88,7 @@ def _step(
             f"step {iteration}: the loss is {value}; lower `learning_rate` "
             f"({spec.learning_rate:g}) in the suite's `training:`"
         )
-    loss.backward()
+    loss.backward()  # type: ignore[no-untyped-call]
     optimizer.step()
     return value
 
