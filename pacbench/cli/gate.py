@@ -94,6 +94,8 @@ def gate(
     if chosen.count(True) != 1:
         raise UserError("name one of --baseline, --against, --write-reference and --self-test")
     cells = plan(suite).cells
+    if any(cell.device != "cpu" for cell in cells):
+        raise UserError(f"--suite {suite}: the gate times on the CPU only; set 'device: cpu' in it")
     rule = Rule(
         max_slowdown=share("--max-slowdown", max_slowdown),
         confidence=share("--confidence", confidence),

@@ -17,16 +17,13 @@ ICONS = {
 
 def as_markdown(report: Report) -> str:
     """A comment for a pull request."""
-    counted = any(finding.instructions for finding in report.findings)
     columns = [Column("benchmark", align="l"), Column("verdict", align="l"), Column("time")]
     columns += [Column("interval"), Column("pairs")]
-    if counted:
-        columns.append(Column("instructions"))
     table = Table(
         name="gate",
         caption=f"{_headline(report)}: {report.candidate} against {report.baseline}",
         columns=columns,
-        rows=[[Entry(text) for text in _row(finding, counted)] for finding in report.findings],
+        rows=[[Entry(text) for text in _row(finding)] for finding in report.findings],
         notes=[
             f"slower: by more than {report.max_slowdown:.1%}, with {report.confidence:.3g} "
             "confidence over all benchmarks",
@@ -74,19 +71,13 @@ def _headline(report: Report) -> str:
     return "nothing is slower"
 
 
-def _row(finding: Finding, counted: bool) -> list[str]:
+def _row(finding: Finding) -> list[str]:
     cells = [finding.benchmark, _verdict(finding)]
     if finding.ratio is None or finding.low is None or finding.high is None:
         cells += ["–", "–", str(len(finding.log_ratios))]
     else:
         cells += [_change(finding.ratio), f"{_change(finding.low)} to {_change(finding.high)}"]
         cells.append(str(len(finding.log_ratios)))
-    if counted:
-        cells.append(
-            _change(finding.instructions[1] / finding.instructions[0])
-            if finding.instructions
-            else "–"
-        )
     return cells
 
 

@@ -22,7 +22,6 @@ class Finding(BaseModel):
         ratio, low, high: how many times as long the candidate takes, with the interval that the
             verdict rests on; None for a benchmark that only one side has.
         log_ratios: what each pair said.
-        instructions: of a call, baseline and candidate, where they can be counted.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -33,7 +32,6 @@ class Finding(BaseModel):
     low: float | None = None
     high: float | None = None
     log_ratios: list[float] = []
-    instructions: tuple[float, float] | None = None
     note: str = ""
 
 

@@ -58,13 +58,6 @@ def test_markdown_fits_a_comment() -> None:
     assert "1 of 1 benchmarks are undecided" in as_markdown(report_of(UNDECIDED))
 
 
-def test_instructions_stand_beside_the_times() -> None:
-    counted = finding("same", instructions=(1000.0, 1020.0))
-    text = as_markdown(report_of(counted, SLOWER))
-    assert "instructions" in text
-    assert "+2.0 %" in text
-
-
 def test_json_comes_back() -> None:
     report = report_of(SLOWER, MISSING)
     assert Report.model_validate_json(as_json(report)) == report
