@@ -89,10 +89,11 @@ class Embedding {
   T scale_[kMaxDimensions];
 };
 
-// Numbers the corners of one simplex: corner r has coordinates congruent to r modulo D + 1.
+// Numbers the corners of one simplex: corner r has coordinates congruent to r modulo D + 1. Those
+// of the pixel before, `guess` or null, are looked at first: most often they are the same.
 template <class T>
 bool add_simplex(const Simplices<T>& simplices, int64_t lane, int64_t d, int64_t image,
-                 PointTable& table, int32_t* corners, T* barycentric) {
+                 PointTable& table, const int32_t* guess, int32_t* corners, T* barycentric) {
   T sorted[kMaxDimensions + 1];
   int64_t coordinate_of[kMaxDimensions + 1];
   int32_t key[kMaxDimensions + 1];
@@ -102,13 +103,13 @@ bool add_simplex(const Simplices<T>& simplices, int64_t lane, int64_t d, int64_t
     sorted[rank] = simplices.remainder[i][lane];
     coordinate_of[rank] = i;
     key[i] = static_cast<int32_t>(simplices.nearest[i][lane] * (d + 1));
-    if (i < d) step += multiplier(i);
+    if (i < d) step += kMultipliers.of[i];
   }
   key[d] = static_cast<int32_t>(image);  // the last coordinate is known: they sum to 0
   uint64_t hash = hash_of(key, d + 1);
   for (int64_t r = 0; r <= d; ++r) {
     barycentric[r] = r == 0 ? T(1) + sorted[d] - sorted[0] : sorted[d - r] - sorted[d - r + 1];
-    corners[r] = table.insert(key, hash);
+    corners[r] = guess && table.is(guess[r], key) ? guess[r] : table.insert(key, hash);
     if (corners[r] == PointTable::kNone) return false;
     // To the next corner: up by 1, but for the smallest remainder, which goes down by D.
     const int64_t down = coordinate_of[d - r];
@@ -116,7 +117,7 @@ bool add_simplex(const Simplices<T>& simplices, int64_t lane, int64_t d, int64_t
     hash += step;
     if (down < d) {
       key[down] -= static_cast<int32_t>(d + 1);
-      hash -= static_cast<uint64_t>(d + 1) * multiplier(down);
+      hash -= static_cast<uint64_t>(d + 1) * kMultipliers.of[down];
     }
   }
   return true;
@@ -142,10 +143,13 @@ bool embed(const T* features, const PacLattice& lattice, int64_t first, int64_t 
           padded[i * kLanes<T> + lane] = from[i * n + lane];
       embedding(padded, kLanes<T>, simplices);
     }
-    for (int64_t lane = 0; lane < lanes; ++lane, ++pixel)
-      if (!add_simplex(simplices, lane, d, image, table, lattice.corners + pixel * (d + 1),
+    for (int64_t lane = 0; lane < lanes; ++lane, ++pixel) {
+      int32_t* corners = lattice.corners + pixel * (d + 1);
+      const int32_t* guess = pixel > first ? corners - (d + 1) : nullptr;
+      if (!add_simplex(simplices, lane, d, image, table, guess, corners,
                        barycentric + pixel * (d + 1)))
         return false;
+    }
   }
   return true;
 }

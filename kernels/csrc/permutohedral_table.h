@@ -12,16 +12,22 @@ namespace pac {
 
 constexpr int64_t kMaxDimensions = 32;
 
-inline uint64_t multiplier(int64_t coordinate) {
-  // Odd multiples of 2^64 over the golden ratio: any run of keys spreads over the upper bits.
-  uint64_t m = 0x9e3779b97f4a7c15ull * (2 * static_cast<uint64_t>(coordinate) + 1);
-  m ^= m >> 29;
-  return (m * 0xbf58476d1ce4e5b9ull) | 1;
-}
+// One odd 64-bit number per coordinate, which spreads any run of keys over the upper bits.
+struct Multipliers {
+  uint64_t of[kMaxDimensions + 1];
+  constexpr Multipliers() : of() {
+    for (int64_t i = 0; i <= kMaxDimensions; ++i) {
+      const uint64_t m = 0x9e3779b97f4a7c15ull * (2 * static_cast<uint64_t>(i) + 1);
+      of[i] = ((m ^ (m >> 29)) * 0xbf58476d1ce4e5b9ull) | 1;
+    }
+  }
+};
+constexpr Multipliers kMultipliers;
 
 inline uint64_t hash_of(const int32_t* key, int64_t size) {
   uint64_t hash = 0;
-  for (int64_t i = 0; i < size; ++i) hash += static_cast<uint64_t>(int64_t(key[i])) * multiplier(i);
+  for (int64_t i = 0; i < size; ++i)
+    hash += static_cast<uint64_t>(int64_t(key[i])) * kMultipliers.of[i];
   return hash;
 }
 
@@ -45,6 +51,8 @@ class PointTable {
 
   int64_t count() const { return count_; }
   const int32_t* key(int64_t point) const { return keys_ + point * size_; }
+
+  bool is(int64_t point, const int32_t* key) const { return same(this->key(point), key); }
 
   int32_t find(const int32_t* key, uint64_t hash) const {
     const Slot& slot = slots_[slot_of(key, hash)];
@@ -82,8 +90,7 @@ class PointTable {
     for (;; at = (at + 1) & mask) {
       const Slot slot = slots_[at];
       if (slot.number == 0) return at;
-      if (slot.tag == static_cast<uint32_t>(hash) && same(this->key(slot.number - 1), key))
-        return at;
+      if (slot.tag == static_cast<uint32_t>(hash) && is(slot.number - 1, key)) return at;
     }
   }
 
