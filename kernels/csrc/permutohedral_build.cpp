@@ -250,23 +250,21 @@ int pac_lattice_neighbours(int64_t dimensions, int64_t points, const int32_t* ke
     if (table.insert(key, hash_of(key, size)) == PointTable::kNone) return 1;
   }
   const int32_t none = static_cast<int32_t>(points);
+#pragma omp parallel for num_threads(n_threads) schedule(dynamic, 1)
   for (int64_t pair = 0; pair < pairs; ++pair) {
     int32_t offset[kMaxDimensions + 1] = {};  // of the image: 0
     memcpy(offset, offsets + pair * dimensions, dimensions * sizeof(int32_t));
     const uint64_t step = hash_of(offset, size);
     int32_t* list = neighbours + pair * points * 2;
-#pragma omp parallel for num_threads(n_threads) schedule(static)
+    for (int64_t m = 0; m < points; ++m) list[2 * m + 1] = none;
     for (int64_t m = 0; m < points; ++m) {
       int32_t key[kMaxDimensions + 1];
       for (int64_t i = 0; i < size; ++i) key[i] = keys[m * size + i] + offset[i];
       const int32_t found = table.find(key, hash_of(keys + m * size, size) + step);
       list[2 * m] = found == PointTable::kNone ? none : found;
-      list[2 * m + 1] = none;
+      // Who is at +offset of m has m at -offset.
+      if (found != PointTable::kNone) list[2 * found + 1] = static_cast<int32_t>(m);
     }
-    // Who is at +offset of m has m at -offset; no two points have the same neighbour.
-#pragma omp parallel for num_threads(n_threads) schedule(static)
-    for (int64_t m = 0; m < points; ++m)
-      if (list[2 * m] != none) list[2 * list[2 * m] + 1] = static_cast<int32_t>(m);
   }
   return 0;
 }

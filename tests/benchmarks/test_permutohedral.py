@@ -100,23 +100,33 @@ def test_filter_pass(bars: Any, sample: Sample) -> None:
 
 @pytest.mark.usefixtures("two_threads")
 def test_building_the_lattice(bars: Any, sample: Sample) -> None:
-    """With the neighbours that the blur needs, as pydensecrf's set-up has them."""
+    """With the neighbours of the blur, as pydensecrf's set-up has them: a first pass finds them."""
     features = features_of(sample.image)
     one_value = torch.ones(1, 1, 375, 500)
 
-    def build(backend: str = "native") -> None:
-        PermutohedralLattice(features, backend=backend).filter(one_value)
+    def build() -> None:
+        PermutohedralLattice(features, backend="native").filter(one_value)
+
+    ready = PermutohedralLattice(features, backend="native")
 
     dense = DenseStep(sample, kernel=False)
-    times = bars.race({"one": on(1, build), "two": on(2, build), "dense": dense.add_kernel})
+    times = bars.race(
+        {
+            "one": on(1, build),
+            "two": on(2, build),
+            "pass on one": on(1, lambda: ready.filter(one_value)),
+            "pass on two": on(2, lambda: ready.filter(one_value)),
+            "dense": dense.add_kernel,
+        }
+    )
+    one, two = (times[n] - times[f"pass on {n}"] for n in ("one", "two"))
     bars.say(
-        f"\nbuild, and a pass of one channel; milliseconds: pydensecrf (no pass) "
-        f"{times['dense'] * 1e3:.1f}, ours {times['one'] * 1e3:.1f} on one thread, "
-        f"{times['two'] * 1e3:.1f} on two"
+        f"\nmilliseconds: pydensecrf {times['dense'] * 1e3:.1f}, ours {one * 1e3:.1f} on one "
+        f"thread, {two * 1e3:.1f} on two"
     )
     good = [
-        bars.judge("lattice, one thread, against pydensecrf's", times["one"] / times["dense"], 1.0),
-        bars.judge("lattice, two threads, against pydensecrf's", times["two"] / times["dense"], 1),
+        bars.judge("lattice, one thread, against pydensecrf's", one / times["dense"], 1.0),
+        bars.judge("lattice, two threads, against pydensecrf's", two / times["dense"], 1.0),
     ]
     assert all(good)
 
