@@ -22,7 +22,10 @@ class Progress:
         self.close()
 
     def begin(self, group: Sequence[Cell]) -> None:
-        pass
+        """A group of cells, which are timed against each other, begins."""
+
+    def reach(self, share: float, place: str) -> None:
+        """So much of the group is done, and this is where it is."""
 
     def end(self, record: Record) -> None:
         pass
@@ -46,18 +49,28 @@ class Lines(Progress):
 class Bar(Progress):
     """A bar with the current cells and the time left; failures stay visible above it."""
 
+    FORMAT = "{desc} {percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}"
+
     def __init__(self, total: int, done: int) -> None:
-        self._bar = tqdm(total=total, initial=done, unit="cell", dynamic_ncols=True)
+        self._bar = tqdm(total=total, initial=done, bar_format=self.FORMAT, dynamic_ncols=True)
+        self._before, self._group, self._ended = float(done), 0, 0
 
     def begin(self, group: Sequence[Cell]) -> None:
-        self._bar.set_description(
-            f"{group[0]}" + (f" and {len(group) - 1} more" if group[1:] else "")
-        )
+        self._group, self._ended = len(group), 0
+        more = f" and {len(group) - 1} more" if group[1:] else ""
+        self._bar.set_description_str(f"{group[0]}{more}")
+
+    def reach(self, share: float, place: str) -> None:
+        self._bar.n = self._before + share * self._group
+        self._bar.set_postfix_str(place)
 
     def end(self, record: Record) -> None:
         if not record.ok:
             self._bar.write(_summary(record), file=sys.stderr)
-        self._bar.update()
+        self._ended += 1
+        if self._ended == self._group:
+            self._before += self._group
+            self.reach(0, "")
 
     def close(self) -> None:
         self._bar.close()

@@ -35,6 +35,7 @@ class Trace:
     pictures: Path
     environment: str
     command: Callable[[Cell], str]
+    reached: Callable[[float, str], None] = lambda *_: None
 
 
 def groups(cells: Sequence[Cell]) -> list[list[Cell]]:
@@ -55,8 +56,9 @@ def run_group(cells: Sequence[Cell], trace: Trace) -> Iterator[Record]:
     Never raises for anything that a cell does.
     """
     race = _Race([Entrant(cell) for cell in cells], trace)
-    for number in range(max(cell.timing.processes for cell in cells)):
-        yield from race.run(number)
+    processes = max(cell.timing.processes for cell in cells)
+    for number in range(processes):
+        yield from race.run(number, processes)
     yield from race.finished()
 
 
@@ -74,12 +76,15 @@ class _Race:
     def __post_init__(self) -> None:
         self.random = random.Random(self.id)  # noqa: S311, only the order of the blocks
 
-    def run(self, number: int) -> Iterator[Record]:
+    def run(self, number: int, processes: int) -> Iterator[Record]:
         """Everything that is done in one set of processes; the records of those who fail."""
         with ExitStack() as closing:
             yield from self._start(number, closing)
             yield from self._each(Entrant.open)
-            for index in range(max((e.samples for e in self.entrants), default=0)):
+            samples = max((e.samples for e in self.entrants), default=0)
+            for index in range(samples):
+                place = f", sample {index + 1}/{samples} of process {number + 1}/{processes}"
+                self.trace.reached((number + index / samples) / processes, place)
                 yield from self._each(partial(Entrant.begin, index=index))
                 yield from self._rounds(index, number)
             yield from self._each(Entrant.finish)

@@ -72,11 +72,6 @@ class Session:
         Cells that share data are timed against each other and end together.
         """
         left = [cell for cell in self.cells if cell.id not in self.finished]
-        trace = Trace(
-            self.folder.pictures,
-            self.environment.id,
-            lambda cell: f"{self.command} --filter cell={cell.id}",
-        )
         if any(cell.task == "op" for cell in left) and not self.folder.peaks():
             threads = sorted({cell.threads for cell in self.cells})
             self.folder.write_peaks([measure(count) for count in threads])
@@ -84,6 +79,12 @@ class Session:
             self.folder.writer() as writer,
             progress(len(self.cells), len(self.finished), quiet) as shown,
         ):
+            trace = Trace(
+                self.folder.pictures,
+                self.environment.id,
+                lambda cell: f"{self.command} --filter cell={cell.id}",
+                shown.reach,
+            )
             for group in groups(left):
                 shown.begin(group)
                 for record in run_group(group, trace):
