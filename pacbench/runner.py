@@ -83,7 +83,7 @@ class _Race:
             yield from self._each(Entrant.open)
             samples = max((e.samples for e in self.entrants), default=0)
             for index in range(samples):
-                place = f", sample {index + 1}/{samples} of process {number + 1}/{processes}"
+                place = f"sample {index + 1}/{samples} of process {number + 1}/{processes}"
                 self.trace.reached((number + index / samples) / processes, place)
                 yield from self._each(partial(Entrant.begin, index=index))
                 yield from self._rounds(index, number)

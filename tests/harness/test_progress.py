@@ -34,7 +34,7 @@ def test_the_bar_moves_with_the_samples_of_a_group(
 ) -> None:
     with Bar(total=4, done=1) as bar:
         bar.begin(cells)
-        bar.reach(0.5, ", sample 2/2 of process 1/1")
+        bar.reach(0.5, "sample 2/2 of process 1/1")
         assert bar._bar.n == 2.5
         for cell in cells:
             bar.end(record_of(cell))
