@@ -2,7 +2,8 @@
 
     python tools/results.py [--tables-only]
 
-``--tables-only`` makes tables, figures and README anew from the records that are there.
+``--tables-only`` makes tables, README and the figures that are drawn from records anew, without
+measuring. The picture rows need the images of a run, which are not kept: only a full run makes them.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ def main() -> None:
             measure(name, folder)
         results = read(RunFolder(folder))
         write_tables(results, ["md", "latex", "csv"])
+        write_figures(results, ["png"])  # leaves picture rows alone where no images are kept
         show_in_readme(name, (folder / "tables" / f"{name}.md").read_text(encoding="utf-8"))
 
 
