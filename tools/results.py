@@ -3,7 +3,7 @@
     python tools/results.py [--tables-only]
 
 ``--tables-only`` makes tables, README and the figures that are drawn from records anew, without
-measuring. The picture rows need the images of a run, which are not kept: only a full run makes them.
+measuring. The picture rows need the images of a run, which are not kept: a full run makes them.
 """
 
 from __future__ import annotations
