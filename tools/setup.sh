@@ -44,6 +44,7 @@ install() {
     .venv/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt "$@" || fail \
         "packages could not be installed (see above). Offline? Run 'make wheels' once where there is a network and take the wheels/ folder along."
 }
-# The build tools come first, so that pacbench builds in this environment and not in one of its own.
-install "$@" scikit-build-core cmake ninja
+# The build tools come first, so that pacbench builds in this environment and not in one of its own;
+# pydensecrf2 too, which comes as source only and does build in one of its own.
+install "$@" scikit-build-core cmake ninja pydensecrf2
 install "$@" --no-build-isolation --editable '.[dev]'
