@@ -1,95 +1,47 @@
-"""The compiled operators: finds the library for this processor, loads it and calls into it.
+"""The compiled operators: finds the library for a device, and calls into it.
 
-The library has a plain C interface (csrc/pac.h). It is built once per instruction set; the best one
-that the processor runs is loaded, or the one that the environment variable PACBENCH_ISA names.
+The libraries have a plain C interface (csrc/pac.h, csrc/pac_cuda.h). The one for CPUs is built once
+per instruction set; the best one that the processor runs is loaded, or the one that the environment
+variable PACBENCH_ISA names. The one for CUDA is optional (:mod:`._cuda`).
 """
 
 from __future__ import annotations
 
-import ctypes
 import os
-from collections.abc import Sequence
+from collections.abc import Callable
 from importlib.resources import files
+from typing import Any
 
-import torch  # before the library: it brings the OpenMP runtime that the library uses
+import torch
 from torch import Tensor
+from torch._library.custom_ops import CustomOpDef
 
 from pacbench.errors import did_you_mean
-from pacbench.kernels.arguments import Window
+from pacbench.kernels import _cuda
+from pacbench.kernels._library import Argument, Library
 
+DEVICES = ("cpu", "cuda")
 ISAS = ("avx512", "avx2", "baseline")  # best first
 ENVIRONMENT_VARIABLE = "PACBENCH_ISA"
 
-_SUFFIX = {torch.float32: "f32", torch.float64: "f64"}
 
-
-class PacAxis(ctypes.Structure):
-    """One image axis: input · up = output · down + tap · dilation - pad."""
-
-    _fields_ = [
-        (name, ctypes.c_int64)
-        for name in ("input", "output", "taps", "up", "down", "dilation", "pad")
-    ]
-
-
-class PacShape(ctypes.Structure):
-    _fields_ = [
-        *(
-            (name, ctypes.c_int64)
-            for name in (
-                "batch",
-                "in_channels",
-                "out_channels",
-                "kernel_channels",
-                "weight_out_stride",
-                "weight_in_stride",
-                "n_threads",
-            )
-        ),
-        ("y", PacAxis),
-        ("x", PacAxis),
-    ]
-
-
-class PacGuide(ctypes.Structure):
-    _fields_ = [
-        *((name, ctypes.c_void_p) for name in ("guide", "centre", "inv_alpha", "inv_lambda")),
-        *((name, ctypes.c_int64) for name in ("channels", "inv", "asym")),
-        ("y", PacAxis),
-        ("x", PacAxis),
-    ]
-
-
-def axes(window: Window, input_size: Sequence[int]) -> tuple[PacAxis, PacAxis]:
-    """The two axes (vertical, horizontal) of an operator with these taps on such an input."""
-    y, x = (
-        PacAxis(n, out, k, s, 1, d, d * (k - 1) - p)
-        if window.transposed
-        else PacAxis(n, out, k, 1, s, d, p)
-        for n, out, k, s, p, d in zip(
-            input_size, window.output_size(input_size), *window[:4], strict=True
-        )
-    )
-    return y, x
-
-
-def _open(isa: str) -> ctypes.CDLL:
+def _open(isa: str) -> Library:
     path = files("pacbench.kernels") / f"libpacbench_kernels_{isa}.so"
     if not path.is_file():
         raise OSError(f"the native library for '{isa}' is not built: no {path}")
-    return ctypes.CDLL(str(path))
+    return Library(str(path))
 
 
 def available_isas() -> list[str]:
     """The instruction sets that are built and that this processor has, best first."""
     try:
-        supports = _open("baseline").pac_supports
-        return [isa for isa in ISAS if supports(isa.encode()) and _open(isa)]
+        baseline = _open("baseline")
+        return [isa for isa in ISAS if baseline.supports(isa) and _open(isa)]
     except OSError:
         return []
 
 
-def load(isa: str | None = None) -> ctypes.CDLL:
+def load(isa: str | None = None) -> Library:
     """Opens the library for ``isa``, or for the best instruction set of this processor.
 
     Raises OSError, with the reason, if it cannot be had, and ValueError for an unknown name.
@@ -98,15 +50,15 @@ def load(isa: str | None = None) -> ctypes.CDLL:
         raise ValueError(
             f"instruction set is '{isa}'; allowed: {', '.join(ISAS)}{did_you_mean(isa, ISAS)}"
         )
-    supports = _open("baseline").pac_supports
+    baseline = _open("baseline")
     if isa is None:
-        isa = next(name for name in ISAS if supports(name.encode()))
-    elif not supports(isa.encode()):
+        isa = next(name for name in ISAS if baseline.supports(name))
+    elif not baseline.supports(isa):
         raise OSError(f"this processor does not run the native library for '{isa}'")
     return _open(isa)
 
 
-def _loaded() -> tuple[ctypes.CDLL | None, str]:
+def _loaded() -> tuple[Library | None, str]:
     try:
         return load(os.environ.get(ENVIRONMENT_VARIABLE) or None), ""
     except OSError as reason:
@@ -116,22 +68,24 @@ def _loaded() -> tuple[ctypes.CDLL | None, str]:
 library, why_missing = _loaded()
 
 
-def call(name: str, *arguments: Tensor | ctypes.Structure | None) -> None:
-    """Runs operator ``name``; tensors are contiguous, of one dtype, and go as bare pointers.
+def library_for(device: str) -> tuple[Library | None, str]:
+    """The library that computes on such a device ('cpu', 'cuda'), or None and why there is none."""
+    if device == "cpu":
+        return library, why_missing
+    if device == "cuda":
+        return _cuda.library, _cuda.why_missing
+    return None, f"native computes on {' and '.join(DEVICES)}; got a tensor on {device}"
 
-    Raises MemoryError if the operator could not get its scratch memory.
-    """
-    dtype = next(a.dtype for a in arguments if isinstance(a, Tensor))
-    function = getattr(library, f"{name}_{_SUFFIX[dtype]}")
-    status = function(
-        *(
-            ctypes.c_void_p(a.data_ptr())
-            if isinstance(a, Tensor)
-            else None
-            if a is None
-            else ctypes.byref(a)
-            for a in arguments
-        )
-    )
-    if status != 0:
-        raise MemoryError(f"{name}: no memory for its scratch space")
+
+def operator(name: str) -> Callable[[Callable[..., Any]], CustomOpDef]:
+    """Declares a function that writes to none of its arguments as operator ``pacbench::name``."""
+    return torch.library.custom_op(f"pacbench::{name}", mutates_args=(), device_types=DEVICES)
+
+
+def call(name: str, *arguments: Argument) -> None:
+    """Runs operator ``name`` where its tensors are; see :meth:`Library.call`."""
+    device = next(a.device for a in arguments if isinstance(a, Tensor))
+    chosen, reason = library_for(device.type)
+    if chosen is None:
+        raise RuntimeError(f"{name}: {reason}")
+    chosen.call(name, *arguments)

@@ -39,4 +39,8 @@ def float32_under_autocast(function: Callable[Arguments, Result]) -> Callable[Ar
 def _widened(argument: Any) -> Any:
     if isinstance(argument, Tensor) and argument.dtype in _REDUCED:
         return argument.float()
+    if isinstance(argument, tuple) and hasattr(argument, "_make"):  # a NamedTuple
+        return argument._make(map(_widened, argument))
+    if isinstance(argument, (list, tuple)):
+        return type(argument)(map(_widened, argument))
     return argument

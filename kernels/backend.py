@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from types import ModuleType
 from typing import Literal, cast, get_args
 
@@ -17,8 +17,6 @@ from pacbench.kernels import _native, ops, reference
 Backend = Literal["reference", "native", "auto"]
 BACKENDS: tuple[str, ...] = get_args(Backend)
 ENVIRONMENT_VARIABLE = "PACBENCH_BACKEND"
-
-NATIVE_DTYPES = (torch.float32, torch.float64)
 
 
 def _checked(name: str, said_by: str) -> Backend:
@@ -49,35 +47,50 @@ def get_backend() -> str:
     return _process_backend
 
 
-def can_run(tensors: Iterable[Tensor | None]) -> tuple[bool, str]:
-    """Whether the native operators take these tensors, and if not, why (an empty string if so)."""
-    if _native.library is None:
-        return False, _native.why_missing
-    for tensor in tensors:
-        if tensor is None:
-            continue
-        if tensor.device.type != "cpu":
-            return False, f"native runs on the CPU; got a tensor on {tensor.device}"
-        if tensor.dtype not in NATIVE_DTYPES:
-            return False, f"native computes in float32 or float64; got {tensor.dtype}"
+def can_run(tensors: Iterable[Tensor | None], device: str = "cpu") -> tuple[bool, str]:
+    """Whether the native operators take these tensors, and if not, why (an empty string if so).
+
+    All are on one device; where there are none, on ``device``.
+    """
+    given = [tensor for tensor in tensors if tensor is not None]
+    device = given[0].device.type if given else device
+    library, why_missing = _native.library_for(device)
+    if library is None:
+        return False, why_missing
+    for tensor in given:
+        if tensor.dtype not in library.suffixes:
+            names = [str(dtype).removeprefix("torch.") for dtype in library.suffixes]
+            return False, f"native computes in {', '.join(names)} on {device}; got {tensor.dtype}"
     return True, ""
 
 
-def choose(backend: str | None, tensors: Iterable[Tensor | None]) -> ModuleType:
+def choose(
+    backend: str | None, tensors: Iterable[Tensor | None], devices: Sequence[str] = _native.DEVICES
+) -> ModuleType:
     """The module, ``ops`` or ``reference``, whose functions run for these (checked) tensors.
 
-    Raises ValueError where ``native`` is demanded and cannot run. ``auto`` falls back to the
-    reference, with one warning per process if that is because the library could not be loaded.
+    Args:
+        backend: 'reference', 'native' or 'auto'; None is the process's.
+        tensors: all on one device.
+        devices: for which there is a native implementation.
+
+    Raises:
+        ValueError: where ``native`` is demanded and cannot run. ``auto`` falls back to the
+            reference, with one warning per process if that is because the library is missing.
     """
     name = _process_backend if backend is None else _checked(backend, "backend")
     if name == "reference":
         return reference
-    able, why_not = can_run(tensors)
+    given = [tensor for tensor in tensors if tensor is not None]
+    device = given[0].device.type if given else "cpu"
+    able, why_not = can_run(given)
+    if device not in devices:
+        able, why_not = False, f"native computes on {' and '.join(devices)}; got {device}"
     if able:
         return ops
     if name == "native":
         raise ValueError(f"backend is 'native', but {why_not}; use backend='auto' or 'reference'")
-    if _native.library is None:
+    if device in devices and _native.library_for(device)[0] is None:
         _warn_once(why_not)
     return reference
 

@@ -1,7 +1,7 @@
 """The native operators: same names and arguments as in :mod:`pacbench.kernels.reference`.
 
-They trust their arguments, which ``pacbench.kernels`` checks first, and take float32 or float64
-tensors on the CPU in any memory format.
+They trust their arguments, which ``pacbench.kernels`` checks first, and take tensors in any memory
+format: float32 or float64 on the CPU; float32, float16 or bfloat16 on CUDA devices.
 """
 # ruff: noqa: A002, ARG001 - `input` is the torch name; inv_alpha tells the kernel_type
 

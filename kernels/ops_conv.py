@@ -8,19 +8,19 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from pacbench.kernels import _native
+from pacbench.kernels import _native, _structs
 from pacbench.kernels.arguments import Window
 from pacbench.kernels.linear_form import Role, register
 
 
 def shape_of(
     window: Sequence[int], input_size: Sequence[int], weight: Tensor, kernel_channels: int
-) -> _native.PacShape:
+) -> _structs.PacShape:
     """What the library is told of an operator on images of size (B, C, H, W)."""
     batch, inputs, height, width = input_size
     taps = Window.from_flat(window)
     out_axis, in_axis = (1, 0) if taps.transposed else (0, 1)
-    return _native.PacShape(
+    return _structs.PacShape(
         batch,
         inputs,
         weight.shape[out_axis],
@@ -28,11 +28,11 @@ def shape_of(
         weight.stride(out_axis),
         weight.stride(in_axis),
         torch.get_num_threads(),
-        *_native.axes(taps, (height, width)),
+        *_structs.axes(taps, (height, width)),
     )
 
 
-@torch.library.custom_op("pacbench::conv", mutates_args=(), device_types="cpu")
+@_native.operator("conv")
 def conv(
     input: Tensor, kernel: Tensor, weight: Tensor, window: Sequence[int], bias: Tensor | None
 ) -> Tensor:
@@ -44,7 +44,7 @@ def conv(
     return output
 
 
-@torch.library.custom_op("pacbench::conv_grad_input", mutates_args=(), device_types="cpu")
+@_native.operator("conv_grad_input")
 def conv_grad_input(
     kernel: Tensor,
     weight: Tensor,
@@ -59,7 +59,7 @@ def conv_grad_input(
     return grad_input
 
 
-@torch.library.custom_op("pacbench::conv_grad_kernel", mutates_args=(), device_types="cpu")
+@_native.operator("conv_grad_kernel")
 def conv_grad_kernel(
     input: Tensor,
     weight: Tensor,
@@ -74,7 +74,7 @@ def conv_grad_kernel(
     return grad_kernel
 
 
-@torch.library.custom_op("pacbench::conv_grad_weight", mutates_args=(), device_types="cpu")
+@_native.operator("conv_grad_weight")
 def conv_grad_weight(
     input: Tensor, kernel: Tensor, grad_output: Tensor, window: Sequence[int]
 ) -> Tensor:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from pacbench.kernels import _native, ops_conv, ops_kernel, ops_pool
@@ -31,7 +30,7 @@ def is_dense(weight: Tensor | None) -> bool:
     return weight is not None and tuple(weight.shape[:2]) != (1, 1)
 
 
-@torch.library.custom_op("pacbench::fused", mutates_args=(), device_types="cpu")
+@_native.operator("fused")
 def fused(
     input: Tensor,
     weight: Tensor | None,

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from pacbench.kernels import _native
+from pacbench.kernels import _native, _structs
 from pacbench.kernels.arguments import Window
 
 
@@ -33,8 +33,8 @@ class Guide:
             None if tensor is None else tensor.contiguous()
             for tensor in (guide, centre, inv_alpha, inv_lambda)
         ]
-        y, x = _native.axes(window, guide.shape[2:])
-        self.struct = _native.PacGuide(
+        y, x = _structs.axes(window, guide.shape[2:])
+        self.struct = _structs.PacGuide(
             *(None if tensor is None else tensor.data_ptr() for tensor in self._tensors),
             guide.shape[1],
             inv_alpha is not None,
@@ -43,10 +43,10 @@ class Guide:
             x,
         )
         batch, threads = guide.shape[0], torch.get_num_threads()
-        self.shape = _native.PacShape(batch, 0, 0, 1, 0, 0, threads, y, x)
+        self.shape = _structs.PacShape(batch, 0, 0, 1, 0, 0, threads, y, x)
 
 
-@torch.library.custom_op("pacbench::adapting_kernel", mutates_args=(), device_types="cpu")
+@_native.operator("adapting_kernel")
 def adapting_kernel(
     guide: Tensor,
     centre: Tensor,
@@ -61,7 +61,7 @@ def adapting_kernel(
     return kernel
 
 
-@torch.library.custom_op("pacbench::adapting_kernel_grad", mutates_args=(), device_types="cpu")
+@_native.operator("adapting_kernel_grad")
 def adapting_kernel_grad(
     guide: Tensor,
     centre: Tensor,
@@ -89,8 +89,12 @@ def _empty_kernel(guide: Tensor, centre: Tensor, window: Sequence[int]) -> Tenso
     return guide.new_empty(guide.shape[0], 1, *taps, *centre.shape[2:])
 
 
+def _sum_dtype(dtype: torch.dtype) -> torch.dtype:
+    return torch.promote_types(dtype, torch.float32)
+
+
 def _empty_gradients(guide: Tensor, centre: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    rows = guide.new_empty(guide.shape[0], centre.shape[2])
+    rows = guide.new_empty(guide.shape[0], centre.shape[2], dtype=_sum_dtype(guide.dtype))
     return guide.new_empty(guide.shape), guide.new_empty(centre.shape), rows
 
 
@@ -126,7 +130,7 @@ def gradients(
     guide, centre, rows = adapting_kernel_grad(*features, grad_kernel, asym, window)
     if features[2] is None:
         return guide, centre, None, None
-    return guide, centre, grad_kernel.sum((1, 2, 3, 4, 5)), rows.sum(1)
+    return guide, centre, grad_kernel.sum((1, 2, 3, 4, 5)), rows.sum(1).to(guide.dtype)
 
 
 def _setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:

@@ -12,19 +12,19 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from pacbench.kernels import _native
+from pacbench.kernels import _native, _structs
 from pacbench.kernels.arguments import Window
 from pacbench.kernels.linear_form import Role, register
 
 
-def shape_of(window: Sequence[int], input_size: Sequence[int]) -> _native.PacShape:
+def shape_of(window: Sequence[int], input_size: Sequence[int]) -> _structs.PacShape:
     """What the library is told of an operator on images of size (B, C, H, W)."""
     batch, channels, height, width = input_size
-    y, x = _native.axes(Window.from_flat(window), (height, width))
-    return _native.PacShape(batch, channels, channels, 1, 0, 0, torch.get_num_threads(), y, x)
+    y, x = _structs.axes(Window.from_flat(window), (height, width))
+    return _structs.PacShape(batch, channels, channels, 1, 0, 0, torch.get_num_threads(), y, x)
 
 
-@torch.library.custom_op("pacbench::pool", mutates_args=(), device_types="cpu")
+@_native.operator("pool")
 def pool(
     input: Tensor,
     kernel: Tensor,
@@ -40,7 +40,7 @@ def pool(
     return output
 
 
-@torch.library.custom_op("pacbench::pool_grad_input", mutates_args=(), device_types="cpu")
+@_native.operator("pool_grad_input")
 def pool_grad_input(
     kernel: Tensor,
     weight: Tensor | None,
@@ -56,7 +56,7 @@ def pool_grad_input(
     return grad_input
 
 
-@torch.library.custom_op("pacbench::pool_grad_kernel", mutates_args=(), device_types="cpu")
+@_native.operator("pool_grad_kernel")
 def pool_grad_kernel(
     input: Tensor, weight: Tensor | None, grad_output: Tensor, window: Sequence[int]
 ) -> Tensor:

@@ -72,7 +72,7 @@ class PermutohedralLattice:
                 f"features has shape {self.size}: too many pixels for one lattice; expected "
                 f"batch · height · width · (channels + 1) below 2^31"
             )
-        native = choose(backend, (features,)) is ops
+        native = choose(backend, (features,), devices=("cpu",)) is ops
         self._module: ModuleType = permutohedral_ops if native else permutohedral_reference
         self._lattice = self._module.build(features.detach())
         self._neighbours: dict[int | None, Tensor] = {}

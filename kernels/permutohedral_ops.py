@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from pacbench.kernels import _native
+from pacbench.kernels._library import Argument
 from pacbench.kernels.permutohedral_reference import check_range
 from pacbench.kernels.permutohedral_taps import opposite
 
@@ -86,16 +87,11 @@ def convolve(values: Tensor, weight: Tensor, lattice: Lattice, taps: Tensor) -> 
     return _convolve(values, weight.expand(values.shape[1], -1), *lattice, taps)
 
 
-def _call(name: str, *arguments: Tensor | PacLattice | int) -> None:
-    """Calls a function of the library; raises MemoryError if it cannot get scratch memory."""
-
-    def as_c(argument: Tensor | PacLattice | int) -> Any:
-        if isinstance(argument, Tensor):
-            return ctypes.c_void_p(argument.data_ptr())
-        return ctypes.c_int64(argument) if isinstance(argument, int) else ctypes.byref(argument)
-
-    if getattr(_native.library, name)(*map(as_c, arguments)) != 0:
-        raise MemoryError(f"{name}: no memory for its scratch space")
+def _call(function: str, *arguments: Argument) -> None:
+    """Calls a function of the library for CPUs."""
+    if _native.library is None:
+        raise RuntimeError(f"{function}: {_native.why_missing}")
+    _native.library.run(function, *arguments)
 
 
 @torch.library.custom_op("pacbench::lattice_build", mutates_args=(), device_types="cpu")

@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 
 from pacbench import environment
+from pacbench.device import cuda_device
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ def diagnose() -> list[Check]:
         _pydensecrf,
         _gpu,
         _nvcc,
+        _cuda_library,
         _clock,
     ]
     return [check() for check in checks]
@@ -119,6 +121,51 @@ def _nvcc() -> Check:
     if path := shutil.which("nvcc"):
         return Check("nvcc", "ok", path)
     return Check("nvcc", "missing", "not on the PATH", "only needed to build CUDA kernels")
+
+
+def _cuda_library() -> Check:
+    from pacbench.kernels import _cuda
+
+    try:
+        library = _cuda.load()
+    except OSError as error:
+        return Check(
+            "CUDA kernels",
+            "missing",
+            str(error),
+            "only needed on a GPU; suites on --device cuda run PAC in plain torch until then",
+        )
+    built = f"built for compute capability {library.built_for()}"
+    device, why_not = cuda_device()
+    if device is None:
+        return Check("CUDA kernels", "ok", f"{built}; {why_not}")
+    if not library.runs_on(device):
+        architecture = f"{device[0]}{device[1]}"
+        return Check(
+            "CUDA kernels",
+            "warn",
+            f"{built}, not for {device[0]}.{device[1]}, which this GPU has",
+            f"PACBENCH_CUDA=ON PACBENCH_CUDA_ARCHITECTURES={architecture} pip install .",
+        )
+    if trouble := _launch():
+        advice = "does the driver fit the CUDA version of nvcc (`nvidia-smi`, `nvcc --version`)?"
+        return Check("CUDA kernels", "warn", f"{built}, but {trouble}", advice)
+    return Check("CUDA kernels", "ok", f"{built}; they run on this GPU")
+
+
+def _launch() -> str:
+    """Why an operator fails on the GPU; empty if it does not."""
+    import torch
+
+    from pacbench import kernels
+
+    try:
+        ones = torch.ones(1, 1, 3, 3, device="cuda")
+        kernels.adapting_kernel(ones, 3, padding=1, backend="native")
+        torch.cuda.synchronize()
+    except (RuntimeError, ValueError) as error:
+        return str(error)
+    return ""
 
 
 def _clock() -> Check:

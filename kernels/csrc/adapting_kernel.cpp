@@ -12,6 +12,7 @@
 
 #include "adapting_kernel.h"
 #include "scratch.h"
+#include "subnormal.h"
 
 namespace pac {
 namespace {
@@ -25,6 +26,7 @@ int pac_adapting_kernel(const PacShape& s, const PacGuide& guide, T* kernel) {
   const Tiles tiles(s.batch, windows, kTile<T>);
 #pragma omp parallel for num_threads(s.n_threads) schedule(dynamic, tiles.per_row())
   for (int64_t index = 0; index < tiles.count(); ++index) {
+    const FlushSubnormals flush;
     const Tile tile = tiles[index];
     const Features<T> features(guide, s.batch, tile.batch);
     T* k = feature_rows[omp_get_thread_num()];
@@ -110,6 +112,7 @@ int gradients_of(const PacShape& s, const PacGuide& guide, const T* grad_kernel,
 
 #pragma omp parallel for num_threads(s.n_threads) schedule(dynamic, 1)
   for (int64_t row = 0; row < s.batch * gather.y.target; ++row) {
+    const FlushSubnormals flush;
     T* own = feature_rows[omp_get_thread_num()];
     T* other = own + channels * kTile<T>;
     T* sums = other + channels * kTile<T>;

@@ -11,6 +11,7 @@
 #include "multiply.h"
 #include "rows.h"
 #include "scratch.h"
+#include "subnormal.h"
 
 namespace pac {
 namespace {
@@ -25,12 +26,13 @@ int pac_conv_grad_kernel(const PacShape& s, const T* input, const T* grad_output
   const PerThread<T> product_rows(s.n_threads, s.in_channels * kTile<T>);
   if (packed.failed() || gradient_rows.failed() || product_rows.failed()) return 1;
   const PackedWeight<T> filters(packed.data(), weight, s.in_channels, s.weight_in_stride, taps,
-                                s.out_channels, s.weight_out_stride);
+                                s.out_channels, s.weight_out_stride, s.n_threads);
 
   const Planes<T> images{input, s.batch, s.in_channels, gather.source_pixels()};
   const Tiles tiles(s.batch, gather, kTile<T>);
 #pragma omp parallel for num_threads(s.n_threads) schedule(dynamic, tiles.per_row())
   for (int64_t index = 0; index < tiles.count(); ++index) {
+    const FlushSubnormals flush;
     const Tile tile = tiles[index];
     T* gradients = gradient_rows[omp_get_thread_num()];
     T* products = product_rows[omp_get_thread_num()];

@@ -13,6 +13,7 @@
 #include "multiply.h"
 #include "rows.h"
 #include "scratch.h"
+#include "subnormal.h"
 
 namespace pac {
 namespace {
@@ -46,6 +47,7 @@ int pac_conv_grad_weight(const PacShape& s, const T* input, const T* kernel, con
 
 #pragma omp parallel for num_threads(n_threads) schedule(static)
   for (int64_t index = 0; index < tiles.count(); ++index) {
+    const FlushSubnormals flush;
     const int thread = omp_get_thread_num();
     const Tile tile = tiles[index];
     T k_room[kTile<T>];

@@ -50,15 +50,22 @@ struct Gather {
   }
   int64_t target(const Tile& tile) const { return tile.y * x.target + tile.x; }
 
-  Span span(const Tile& tile, int64_t tap) const {
-    const int64_t tap_y = tap / x.taps, tap_x = tap % x.taps;
+  // The source row that a tile sees through row `tap_y` of the window; -1 if it sees none.
+  int64_t source_row(const Tile& tile, int64_t tap_y) const {
     const int64_t row = tile.y * y.target_step + tap_y * y.tap_step + y.origin;
-    const int64_t column = tile.x * x.target_step + tap_x * x.tap_step + x.origin;
-    const int64_t source_y = floor_divide(row, y.source_step);
-    const int64_t source_x = floor_divide(column, x.source_step);
+    const int64_t source = floor_divide(row, y.source_step);
+    return source * y.source_step == row && source < y.source ? source : -1;
+  }
+
+  Span span(const Tile& tile, int64_t tap) const { return span(tile, tap / x.taps, tap % x.taps); }
+
+  Span span(const Tile& tile, int64_t tap_y, int64_t tap_x) const {
+    const int64_t tap = tap_y * x.taps + tap_x;
     const Span none{tap, 0, 0, 0};
-    if (source_y * y.source_step != row || source_x * x.source_step != column) return none;
-    if (source_y < 0 || source_y >= y.source) return none;
+    const int64_t source_y = source_row(tile, tap_y);
+    const int64_t column = tile.x * x.target_step + tap_x * x.tap_step + x.origin;
+    const int64_t source_x = floor_divide(column, x.source_step);
+    if (source_y < 0 || source_x * x.source_step != column) return none;
     const int64_t advance = this->advance(tile);
     const int64_t begin = larger(0, ceil_divide(-source_x, advance));
     const int64_t end = smaller(tile.count, ceil_divide(x.source - source_x, advance));
@@ -69,10 +76,11 @@ struct Gather {
   // The taps that some pixel of the tile sees; returns how many.
   int64_t spans(const Tile& tile, Span* list) const {
     int64_t n = 0;
-    for (int64_t tap = 0; tap < taps(); ++tap) {
-      const Span one = span(tile, tap);
-      if (!one.empty()) list[n++] = one;
-    }
+    for (int64_t tap_y = 0; tap_y < y.taps; ++tap_y)
+      for (int64_t tap_x = 0; tap_x < x.taps; ++tap_x) {
+        const Span one = span(tile, tap_y, tap_x);
+        if (!one.empty()) list[n++] = one;
+      }
     return n;
   }
 };

@@ -84,6 +84,8 @@ struct Multiply {
 // columns (taps x channels that it sums over) adjacent, kBlockRows elements each.
 template <class T>
 class PackedWeight {
+  static constexpr int64_t kSmallWeight = 1 << 18;  // bytes that one thread packs sooner than many
+
  public:
   using Product = Multiply<T, 1, kBlockRows>;
 
@@ -91,23 +93,28 @@ class PackedWeight {
     return RowBlocks{rows}.count() * taps * summed * kBlockRows;
   }
 
+  // Element (row, tap, k) is at weight[row * row_stride + k * summed_stride + tap].
   PackedWeight(T* packed, const T* weight, int64_t rows, int64_t row_stride, int64_t taps,
-               int64_t summed, int64_t summed_stride)
+               int64_t summed, int64_t summed_stride, int64_t n_threads)
       : packed_(packed), blocks_{rows}, block_size_(taps * summed * kBlockRows) {
-    for (int64_t block = 0; block < blocks_.count(); ++block)
-      for (int64_t tap = 0; tap < taps; ++tap)
-        for (int64_t k = 0; k < summed; ++k) {
-          T* column = packed + block * block_size_ + (tap * summed + k) * kBlockRows;
-          for (int64_t r = 0; r < blocks_.size(block); ++r)
-            column[r] =
-                weight[(blocks_.begin(block) + r) * row_stride + k * summed_stride + tap];
-        }
+#pragma omp parallel for num_threads(n_threads) if (bytes() > kSmallWeight)
+    for (int64_t block = 0; block < blocks(); ++block)
+      for (int64_t r = 0; r < blocks_.size(block); ++r) {
+        const T* row = weight + (blocks_.begin(block) + r) * row_stride;
+        T* column = packed + block * block_size_ + r;
+        for (int64_t k = 0; k < summed; ++k)
+          for (int64_t tap = 0; tap < taps; ++tap)
+            column[(tap * summed + k) * kBlockRows] = row[k * summed_stride + tap];
+      }
   }
+
+  int64_t blocks() const { return blocks_.count(); }
+  int64_t bytes() const { return blocks() * block_size_ * int64_t(sizeof(T)); }
 
   // c (rows x kTile) += filters x b (sum of depths x kTile), the first `vectors` of each row.
   void multiply(const Segment* segments, int64_t n_segments, const T* b, T* c,
                 int64_t vectors) const {
-    for (int64_t block = 0; block < blocks_.count(); ++block)
+    for (int64_t block = 0; block < blocks(); ++block)
       Product::run(blocks_.size(block), vectors, segments, n_segments,
                    packed_ + block * block_size_, b, kTile<T>,
                    c + blocks_.begin(block) * kTile<T>, kTile<T>);

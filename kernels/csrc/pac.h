@@ -10,6 +10,10 @@
 
 #include <stdint.h>
 
+// Counted up with every change of a C interface here, and with kernels/_library.py, which refuses a
+// library that was built from other sources than the Python code around it.
+#define PAC_ABI_VERSION 1
+
 // A float or double array, whichever the function is for; a bare pointer to a caller.
 struct PacArray {
   void* data;
@@ -72,6 +76,7 @@ struct PacGuide {
 extern "C" {
 PAC_DECLARE(f32)
 PAC_DECLARE(f64)
+int pac_abi_version(void);
 // Whether this processor runs the library built for `isa`: "baseline", "avx2" or "avx512".
 int pac_supports(const char* isa);
 }

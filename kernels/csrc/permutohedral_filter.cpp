@@ -16,6 +16,7 @@
 #include "permutohedral.h"
 #include "permutohedral_rows.h"
 #include "scratch.h"
+#include "subnormal.h"
 
 namespace pac {
 namespace {
@@ -27,12 +28,16 @@ using PointRows = Scratch<Row<T, N>>;
 template <class T, int N>
 void splat(const PacLattice& lattice, const Row<T, N>* pixels, Row<T, N>* points) {
   const T* weights = lattice.splat_weights;
-#pragma omp parallel for num_threads(lattice.n_threads) schedule(static)
-  for (int64_t m = 0; m < lattice.points; ++m) {
-    Row<T, N> sum{};
-    for (int64_t e = lattice.starts[m]; e < lattice.starts[m + 1]; ++e)
-      sum.add(pixels[lattice.splat_pixels[e]], weights[e]);
-    points[m] = sum;
+#pragma omp parallel num_threads(lattice.n_threads)
+  {
+    const FlushSubnormals flush;
+#pragma omp for schedule(static)
+    for (int64_t m = 0; m < lattice.points; ++m) {
+      Row<T, N> sum{};
+      for (int64_t e = lattice.starts[m]; e < lattice.starts[m + 1]; ++e)
+        sum.add(pixels[lattice.splat_pixels[e]], weights[e]);
+      points[m] = sum;
+    }
   }
   points[lattice.points] = Row<T, N>{};
 }
@@ -40,12 +45,16 @@ void splat(const PacLattice& lattice, const Row<T, N>* pixels, Row<T, N>* points
 template <class T, int N>
 void blur(const PacLattice& lattice, const int32_t* neighbours, const Row<T, N>* from,
           Row<T, N>* to) {
-#pragma omp parallel for num_threads(lattice.n_threads) schedule(static)
-  for (int64_t m = 0; m < lattice.points; ++m) {
-    Row<T, N> sum = from[neighbours[2 * m]];
-    sum.add(from[neighbours[2 * m + 1]], T(1));
-    to[m] = from[m];
-    to[m].add(sum, T(0.5));
+#pragma omp parallel num_threads(lattice.n_threads)
+  {
+    const FlushSubnormals flush;
+#pragma omp for schedule(static)
+    for (int64_t m = 0; m < lattice.points; ++m) {
+      Row<T, N> sum = from[neighbours[2 * m]];
+      sum.add(from[neighbours[2 * m + 1]], T(1));
+      to[m] = from[m];
+      to[m].add(sum, T(0.5));
+    }
   }
   to[lattice.points] = Row<T, N>{};
 }
@@ -58,6 +67,7 @@ void slice(const PacLattice& lattice, const Channels& channels, const Row<T, N>*
   const PixelTiles tiles(lattice);
 #pragma omp parallel for num_threads(lattice.n_threads) schedule(static)
   for (int64_t index = 0; index < tiles.count(); ++index) {
+    const FlushSubnormals flush;
     const PixelTile tile = tiles[index];
     Row<T, N> rows[kTilePixels];
     for (int64_t p = 0; p < tile.count; ++p) {
@@ -83,16 +93,20 @@ void weight_rows(const T* weight, const Channels& channels, int64_t taps, Row<T,
 template <class T, int N>
 void convolve(const PacLattice& lattice, const int32_t* neighbours, int64_t pairs,
               const Row<T, N>* weight, const Row<T, N>* from, Row<T, N>* to) {
-#pragma omp parallel for num_threads(lattice.n_threads) schedule(static)
-  for (int64_t m = 0; m < lattice.points; ++m) {
-    Row<T, N> sum{};
-    sum.add(from[m], weight[0]);
-    for (int64_t k = 0; k < pairs; ++k) {
-      const int32_t* pair = neighbours + (k * lattice.points + m) * 2;
-      sum.add(from[pair[0]], weight[2 * k + 1]);
-      sum.add(from[pair[1]], weight[2 * k + 2]);
+#pragma omp parallel num_threads(lattice.n_threads)
+  {
+    const FlushSubnormals flush;
+#pragma omp for schedule(static)
+    for (int64_t m = 0; m < lattice.points; ++m) {
+      Row<T, N> sum{};
+      sum.add(from[m], weight[0]);
+      for (int64_t k = 0; k < pairs; ++k) {
+        const int32_t* pair = neighbours + (k * lattice.points + m) * 2;
+        sum.add(from[pair[0]], weight[2 * k + 1]);
+        sum.add(from[pair[1]], weight[2 * k + 2]);
+      }
+      to[m] = sum;
     }
-    to[m] = sum;
   }
 }
 
@@ -147,6 +161,7 @@ int grad_weight_channels(const PacLattice& lattice, const Channels& channels, co
   splat(lattice, pixels.data(), grads.data());
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
   for (int64_t thread = 0; thread < threads; ++thread) {
+    const FlushSubnormals flush;
     Row<T, N>* sum = sums[thread];
     for (int64_t tap = 0; tap < taps; ++tap) sum[tap] = Row<T, N>{};
     const int64_t last = lattice.points * (thread + 1) / threads;

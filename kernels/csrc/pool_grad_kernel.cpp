@@ -9,6 +9,7 @@
 
 #include "rows.h"
 #include "scratch.h"
+#include "subnormal.h"
 
 namespace pac {
 namespace {
@@ -25,6 +26,7 @@ int pac_pool_grad_kernel(const PacShape& s, const T* input, const T* grad_output
   const Tiles tiles(s.batch, gather, kTile<T>);
 #pragma omp parallel for num_threads(s.n_threads) schedule(dynamic, tiles.per_row())
   for (int64_t index = 0; index < tiles.count(); ++index) {
+    const FlushSubnormals flush;
     const Tile tile = tiles[index];
     T* gradients = gradient_rows[omp_get_thread_num()];
     const int64_t target = gather.target(tile), advance = gather.advance(tile);

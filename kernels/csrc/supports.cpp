@@ -1,7 +1,9 @@
-// Which of the libraries built from these sources this processor can run.
+// What a library is: its interface, and whether this processor can run it.
 #include <string.h>
 
 #include "pac.h"
+
+extern "C" int pac_abi_version(void) { return PAC_ABI_VERSION; }
 
 extern "C" int pac_supports(const char* isa) {
   if (strcmp(isa, "baseline") == 0) return 1;

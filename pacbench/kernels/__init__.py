@@ -16,15 +16,19 @@ from pacbench.kernels.functional import (
     pacconv_transpose2d,
     pacpool2d,
 )
+from pacbench.kernels.mean_field import mean_field_step
+from pacbench.kernels.mean_field_reference import Pairwise
 from pacbench.kernels.permutohedral import PermutohedralLattice, permutohedral_filter
 from pacbench.kernels.permutohedral_taps import gaussian_weight
 
 __all__ = [
+    "Pairwise",
     "PermutohedralLattice",
     "adapting_kernel",
     "can_run",
     "gaussian_weight",
     "get_backend",
+    "mean_field_step",
     "pac_conv2d",
     "pac_conv_transpose2d",
     "pac_pool2d",

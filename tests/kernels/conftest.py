@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 import torch
+from targets import ON_EVERY_LIBRARY, Target, use
 
 from pacbench.kernels import _native
 
@@ -18,6 +19,12 @@ def isa(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     except OSError as reason:
         pytest.skip(str(reason))
     return str(request.param)
+
+
+@pytest.fixture(params=ON_EVERY_LIBRARY)
+def target(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Target:
+    """What the native operators run on: each instruction set, emulated CUDA and a CUDA device."""
+    return use(*request.param, monkeypatch)
 
 
 @pytest.fixture

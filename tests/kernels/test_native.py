@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from pacbench import kernels
-from pacbench.kernels import _native, backend
+from pacbench.kernels import _cuda, _library, _native, backend, reference
 
 
 def python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -57,11 +58,11 @@ def test_can_run_says_why_not() -> None:
     assert kernels.can_run([torch.ones(1), None]) == (True, "")
     assert kernels.can_run([torch.ones(1, dtype=torch.bfloat16)]) == (
         False,
-        "native computes in float32 or float64; got torch.bfloat16",
+        "native computes in float32, float64 on cpu; got torch.bfloat16",
     )
     assert kernels.can_run([torch.ones(1, device="meta")]) == (
         False,
-        "native runs on the CPU; got a tensor on meta",
+        "native computes on cpu and cuda; got a tensor on meta",
     )
 
 
@@ -86,11 +87,26 @@ def test_missing_library_warns_once() -> None:
         convolve("native")
 
 
+def test_missing_cuda_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tensors on a GPU: plain torch with a warning that says what to do, or an error."""
+    monkeypatch.setattr(_cuda, "library", None)
+    monkeypatch.setattr(_cuda, "why_missing", "the CUDA library is not built; do build it")
+    monkeypatch.setattr(backend, "_warned", False)
+    with FakeTensorMode():  # needs no GPU
+        tensor = torch.empty(1, device="cuda")
+    with pytest.warns(RuntimeWarning, match="slower: the CUDA library is not built; do build it"):
+        assert backend.choose("auto", [None, tensor]) is reference
+    with pytest.raises(ValueError, match="backend is 'native', but the CUDA library is not built"):
+        backend.choose("native", [tensor])
+    with pytest.raises(ValueError, match="but native computes on cpu; got cuda"):
+        backend.choose("native", [tensor], devices=("cpu",))
+
+
 def test_environment_variables() -> None:
     code = """
         from pacbench import kernels
         from pacbench.kernels import _native
-        print(kernels.get_backend(), _native.library._name)
+        print(kernels.get_backend(), _native.library.path)
     """
     run = python(code, PACBENCH_BACKEND="reference", PACBENCH_ISA="baseline")
     assert run.stdout.split()[0] == "reference"
@@ -102,7 +118,13 @@ def test_environment_variables() -> None:
 def test_best_instruction_set_is_loaded() -> None:
     available = _native.available_isas()
     assert available[-1] == "baseline"
-    assert _native.load()._name.endswith(f"_{available[0]}.so")
+    assert _native.load().path.endswith(f"_{available[0]}.so")
+
+
+def test_library_of_other_sources_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_library, "ABI_VERSION", _library.ABI_VERSION + 1)
+    with pytest.raises(OSError, match=r"was built from other sources .*: build it again"):
+        _native.load("baseline")
 
 
 def test_one_openmp_runtime() -> None:

@@ -1,0 +1,35 @@
+# What the CUDA library is built for where the user does not say.
+
+# Sets `result` to the architectures of this machine's GPUs that `nvcc` knows: code for each, and of
+# the newest also PTX, which drivers compile for GPUs yet to come. Without a GPU, building for all
+# takes minutes that most do not need: then it is PTX alone, for the oldest.
+function(default_architectures nvcc result)
+  execute_process(COMMAND "${nvcc}" --list-gpu-arch OUTPUT_VARIABLE known)
+  string(REGEX MATCHALL "[0-9]+" known "${known}")
+  find_program(nvidia_smi nvidia-smi)
+  set(present "")
+  if(nvidia_smi)
+    execute_process(COMMAND "${nvidia_smi}" --query-gpu=compute_cap --format=csv,noheader
+                    OUTPUT_VARIABLE present ERROR_QUIET)
+    string(REGEX MATCHALL "[0-9]+\\.[0-9]" present "${present}")
+    list(TRANSFORM present REPLACE "\\." "")
+    list(REMOVE_DUPLICATES present)
+    list(SORT present COMPARE NATURAL)
+  endif()
+  set(usable "")
+  foreach(architecture IN LISTS present)
+    if(architecture IN_LIST known)
+      list(APPEND usable ${architecture})
+    endif()
+  endforeach()
+  if(usable)
+    list(POP_BACK usable newest)
+    list(TRANSFORM usable APPEND -real)
+    list(APPEND usable ${newest})
+  elseif(70 IN_LIST known)
+    set(usable 70-virtual)
+  else()
+    set(usable 75-virtual)
+  endif()
+  set(${result} ${usable} PARENT_SCOPE)
+endfunction()
