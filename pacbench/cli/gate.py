@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -49,7 +50,18 @@ Pool = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Keep the self-test's pairs here, and use those kept."),
 ]
+Load = Annotated[
+    bool, typer.Option("--load", help="Keep the other cores busy during the self-test.")
+]
 SuiteName = Annotated[str, typer.Option("--suite", help="The suite whose cells are benchmarks.")]
+Counting = Annotated[
+    str,
+    typer.Option(
+        "--instructions",
+        metavar="auto|off",
+        help="Count the kernels' instructions as well, after the timing, where valgrind is there.",
+    ),
+]
 MaxSlowdown = Annotated[str, typer.Option(metavar="SHARE", help="Slower by this is tolerated.")]
 Confidence = Annotated[
     str, typer.Option(metavar="SHARE", help="That no benchmark is wrongly called slower.")
@@ -73,10 +85,12 @@ def gate(
     other_cpu: OtherCpu = False,
     self_test: SelfTest = False,
     pool: Pool = None,
+    load: Load = False,
     suite: SuiteName = "gate",
     max_slowdown: MaxSlowdown = "1%",
     confidence: Confidence = "99%",
     budget: Budget = "5m",
+    instructions: Counting = "auto",
     markdown: Markdown = None,
     json_: Json = None,
     junit: Junit = None,
@@ -93,6 +107,9 @@ def gate(
     chosen = [baseline is not None, against is not None, write_reference is not None, self_test]
     if chosen.count(True) != 1:
         raise UserError("name one of --baseline, --against, --write-reference and --self-test")
+    if instructions not in ("auto", "off"):
+        raise UserError(f"--instructions {instructions}: should be auto or off")
+    counting = instructions == "auto"
     cells = plan(suite).cells
     if any(cell.device != "cpu" for cell in cells):
         raise UserError(f"--suite {suite}: the gate times on the CPU only; set 'device: cpu' in it")
@@ -103,15 +120,15 @@ def gate(
     )
     time_limit = seconds("--budget", budget)
     if self_test:
-        _self_test(cells, rule, time_limit, pool, quiet)
+        _self_test(cells, rule, time_limit, pool, load, quiet)
         return
     if write_reference is not None:
-        _write_reference(cells, write_reference)
+        _write_reference(cells, write_reference, counting, _say(quiet))
         return
     if against is not None:
-        report = _against(cells, rule, against, other_cpu)
+        report = _against(cells, rule, against, other_cpu, counting)
     else:
-        report = _compare(str(baseline), candidate, cells, rule, time_limit, quiet)
+        report = _compare(str(baseline), candidate, cells, rule, time_limit, counting, _say(quiet))
     raise typer.Exit(_write(report, markdown, json_, junit))
 
 
@@ -121,51 +138,73 @@ def _compare(
     cells: list[Cell],
     rule: Rule,
     budget: float,
-    quiet: bool,
+    counting: bool,
+    say: Callable[[str], None],
 ) -> Report:
     from pacbench.gate import session
     from pacbench.gate.installation import resolve, this_installation
+    from pacbench.gate.instructions import beside
 
-    say = _say(quiet)
     say(f"installing {baseline}")
     sides = (resolve(baseline), resolve(candidate) if candidate else this_installation())
-    return session.run(sides, cells, rule, budget, say)
+    report = session.run(sides, cells, rule, budget, say)
+    if not counting:
+        return report
+    say("counting instructions")
+    return beside(report, sides, cells)
 
 
-def _against(cells: list[Cell], rule: Rule, path: Path, other_cpu: bool) -> Report:
-    from pacbench.environment import capture
+def _against(cells: list[Cell], rule: Rule, path: Path, other_cpu: bool, counting: bool) -> Report:
+    from pacbench.environment import cpu_model
+    from pacbench.gate.instructions import beside_reference
     from pacbench.gate.reference import Reference, compare, measure
 
     reference = Reference.read(path)
-    environment = capture(cells[0].threads)
-    compare(reference, {}, environment, rule, other_cpu, str(path))  # refuses before it measures
+    if not other_cpu:
+        reference.require_cpu(cpu_model(), str(path))
+    start = time.monotonic()
     with tempfile.TemporaryDirectory() as scratch:
         measured = measure(cells, REFERENCE_PROCESSES, Path(scratch))
-    return compare(reference, measured, environment, rule, other_cpu, str(path))
+    report = compare(reference, measured, rule, str(path), time.monotonic() - start)
+    return beside_reference(report, reference.instructions, cells) if counting else report
 
 
-def _write_reference(cells: list[Cell], path: Path) -> None:
+def _write_reference(
+    cells: list[Cell], path: Path, counting: bool, say: Callable[[str], None]
+) -> None:
     from pacbench.environment import capture
+    from pacbench.gate.installation import this_installation
+    from pacbench.gate.instructions import CannotCountError, count
     from pacbench.gate.reference import Reference, measure
 
+    counts = {}
     with tempfile.TemporaryDirectory() as scratch:
         measured = measure(cells, REFERENCE_PROCESSES, Path(scratch))
-    reference = Reference(environment=capture(cells[0].threads), log_ratios=measured)
+    if counting:
+        try:
+            (counts,) = count([this_installation()], cells)
+        except CannotCountError as reason:
+            say(f"instructions are not counted: {reason}")
+    reference = Reference(
+        environment=capture(cells[0].threads), log_ratios=measured, instructions=counts
+    )
     _save(path, reference.model_dump_json(indent=2) + "\n")
 
 
 def _self_test(
-    cells: list[Cell], rule: Rule, budget: float, pool: Path | None, quiet: bool
+    cells: list[Cell], rule: Rule, budget: float, pool: Path | None, load: bool, quiet: bool
 ) -> None:
     from pacbench.gate import selftest
     from pacbench.gate.installation import this_installation
+    from pacbench.gate.session import name_of
 
-    kept = selftest.read_pool(pool) if pool else []
-    pairs = selftest.collect(this_installation(), cells, budget, _say(quiet))
-    if pool:
-        selftest.add_to_pool(pool, pairs)
-    powers = selftest.evaluate([*kept, *pairs], rule, TRIALS)
-    typer.echo(selftest.as_markdown(powers, len(kept) + len(pairs)), nl=False)
+    pairs = selftest.read_pool(pool, load, [name_of(cell) for cell in cells]) if pool else []
+    for pair in selftest.collect(this_installation(), cells, budget, _say(quiet), load):
+        pairs.append(pair)
+        if pool:
+            selftest.add_to_pool(pool, pair)
+    powers = selftest.evaluate(pairs, rule, TRIALS)
+    typer.echo(selftest.as_markdown(powers, pairs), nl=False)
 
 
 def _write(report: Report, markdown: Path | None, json_: Path | None, junit: Path | None) -> int:

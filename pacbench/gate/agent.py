@@ -4,11 +4,13 @@ This file is run by path in the environment of either side, so that both are mea
 code whatever version of the package they hold. Of the package under test it uses no more than the
 protocol of methods. Requests and answers are JSON lines, the answers on the pipe FD:
 
-- ``{"benchmarks": […], "cores": […]}`` → ``{"ready": folder of the package}``, bound to the cores;
+- ``{"benchmarks": […], "cores": […]}`` → ``{"ready": folder of the package}``, bound to the cores,
+  or with ``"kernels": prefix`` for ``"cores"``, callgrind watching functions of such names;
 - ``{"begin": i, "calls": n | null}`` → ``{"calls": n}``, benchmark i built and warm, or
   ``{"missing": reason}`` where this version does not have it;
 - ``{"price": calls}`` → ``{"price": share}``, by which a unit of extra work slows such a block;
-- ``{"block": calls, "units": n}`` → ``{"seconds": of one call}``, with so much extra work.
+- ``{"block": calls, "units": n}`` → ``{"seconds": of one call}``, with so much extra work;
+- ``{"count": i}`` → ``{"counted": i}``, a call of benchmark i, or ``{"missing": reason}``.
 """
 
 from __future__ import annotations
@@ -33,14 +35,15 @@ import torch
 PR_SET_PDEATHSIG = 1
 PRICE_SECONDS = 1.0
 GUESS = 500
+COUNTS = 3
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 NEVER = 1 << 30
 
 
-def _load_blocks() -> ModuleType:
-    """The timing code that lies beside this file, not that of the version under test."""
-    path = Path(__file__).parents[1] / "timing" / "blocks.py"
-    spec = importlib.util.spec_from_file_location("pacbench_gate_blocks", path)
+def _load(path: str) -> ModuleType:
+    """Code that lies beside this file, not that of the version under test."""
+    file = Path(__file__).parents[1] / path
+    spec = importlib.util.spec_from_file_location(f"pacbench_gate_{file.stem}", file)
     assert spec is not None  # noqa: S101, a file with that ending has one
     assert spec.loader is not None  # noqa: S101, as above
     module = importlib.util.module_from_spec(spec)
@@ -48,7 +51,8 @@ def _load_blocks() -> ModuleType:
     return module
 
 
-blocks = _load_blocks()
+blocks = _load("timing/blocks.py")
+callgrind = _load("gate/callgrind.py")
 
 
 class Missing(Exception):  # noqa: N818, not an error: a benchmark can be younger than a baseline
@@ -75,6 +79,7 @@ class Side:
         self.clock: Any = blocks.HostClock()
         self.extra = ExtraWork()
         self.run: Any = None
+        self.callgrind: Any = None
         self._no_garbage = contextlib.ExitStack()
 
     def begin(self, index: int, calls: int | None) -> int:
@@ -91,7 +96,22 @@ class Side:
     def block(self, calls: int, units: int) -> float:
         """Seconds of one call in a block, after one that brings the caches back."""
         self.run()
-        return float(self.clock.seconds(partial(self._block, calls, units), 1)) / calls
+        seconds = float(self.clock.seconds(partial(self._block, calls, units), 1))
+        if torch.get_num_threads() > 1:
+            time.sleep(blocks.SPINNING)
+        return seconds / calls
+
+    def count(self, index: int) -> None:
+        """Have callgrind count a call of a benchmark that is warm, some times, on one thread."""
+        benchmark = {**self.benchmarks[index], "threads": 1}
+        torch.set_num_threads(1)
+        torch.manual_seed(benchmark["seed"])
+        run = _build(benchmark)
+        run()
+        for _ in range(COUNTS):
+            self.callgrind.start()
+            run()
+            self.callgrind.stop(str(index))
 
     def price(self, calls: int) -> float:
         """By what share of a block a unit of extra work slows it down.
@@ -151,17 +171,17 @@ def _build(benchmark: dict[str, Any]) -> Any:
 
 
 def serve(side: Side, request: dict[str, Any]) -> dict[str, Any]:
-    """The answer to one request."""
+    """The answer to one request; raises ``Missing``."""
     match request:
         case {"begin": index, "calls": calls}:
-            try:
-                return {"calls": side.begin(index, calls)}
-            except Missing as reason:
-                return {"missing": str(reason)}
+            return {"calls": side.begin(index, calls)}
         case {"block": calls, "units": units}:
             return {"seconds": side.block(calls, units)}
         case {"price": calls}:
             return {"price": side.price(calls)}
+        case {"count": index}:
+            side.count(index)
+            return {"counted": index}
     raise ValueError(f"no such request: {request}")
 
 
@@ -178,16 +198,23 @@ def main(arguments: list[str]) -> None:
 
         try:
             first = json.loads(sys.stdin.readline())
-            os.sched_setaffinity(0, first["cores"])
-            keep_freed_memory()
             side = Side(first["benchmarks"])
+            if "kernels" in first:
+                side.callgrind = callgrind.Callgrind()
+                side.callgrind.watch(first["kernels"])
+            else:
+                os.sched_setaffinity(0, first["cores"])
+            keep_freed_memory()
             import pacbench.method
 
             list(pacbench.method.methods)
             send({"ready": str(Path(pacbench.method.__file__).parent)})
             with torch.inference_mode():
                 for line in sys.stdin:
-                    send(serve(side, json.loads(line)))
+                    try:
+                        send(serve(side, json.loads(line)))
+                    except Missing as reason:
+                        send({"missing": str(reason)})
         except BaseException as error:
             traceback.print_exc()
             message = f"{type(error).__name__}: {error}".strip(": ")

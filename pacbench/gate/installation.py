@@ -76,8 +76,9 @@ def _commit_of_run(path: Path) -> str:
 def _built(source: Path, scratch: Path) -> Path:
     wheels = scratch / "wheels"
     options = ["--no-build-isolation", "--no-deps", "--quiet", "--wheel-dir", str(wheels)]
-    build = f"--config-settings=build-dir={scratch / 'build'}"
-    command = [sys.executable, "-m", "pip", "wheel", *options, build, str(source)]
+    settings = {"build-dir": scratch / "build", "cmake.define.PACBENCH_CUDA": "OFF"}  # CPU only
+    options += [f"--config-settings={key}={value}" for key, value in settings.items()]
+    command = [sys.executable, "-m", "pip", "wheel", *options, str(source)]
     _run(command, f"{source}: cannot be built: ")
     (wheel,) = wheels.glob("pacbench-*.whl")
     return wheel

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pacbench.errors import UserError
+from pacbench.gate.load import busy
 from pacbench.process import Process
 from pacbench.suite.cells import Cell
 
@@ -36,6 +38,7 @@ class Pairing:
     """Everything that all pairs of a comparison share.
 
     Attributes:
+        load: keep the cores busy that are not timed on.
         calls: that make a block of each benchmark, from the first pair on.
         prices: by what share a unit of extra work slows a block down, for the self-test.
         missing: why a benchmark cannot be compared.
@@ -45,6 +48,7 @@ class Pairing:
     cells: Sequence[Cell]
     rounds: int = ROUNDS
     seed: int = 0
+    load: bool = False
     calls: dict[int, int] = field(default_factory=dict)
     prices: dict[int, float] = field(default_factory=dict)
     missing: dict[int, str] = field(default_factory=dict)
@@ -72,29 +76,27 @@ class Pairing:
         return {index: times for index, times in timed.items() if times}
 
     def _start(self, closing: ExitStack) -> list[Process]:
-        specs = [
-            cell.model_dump(
-                mode="json",
-                include={"method", "params", "backend", "device", "threads", "seed", "data"},
-            )
-            for cell in self.cells
-        ]
-        cores = self._cores()
+        cores, others = self._cores()
+        if self.load and not others:
+            raise UserError("--load: all cores are timed on, none is left to keep busy")
+        if self.load:
+            closing.enter_context(busy(others))
         pair = []
         for side in self.sides:
             process = Process([side.python, "-P", str(AGENT)], {})
             closing.callback(process.close)
-            process.send({"benchmarks": specs, "cores": cores})
+            process.send({"benchmarks": specs(self.cells), "cores": cores})
             pair.append(process)
         for process in pair:
             process.answer(START_LIMIT, f"did not start within {START_LIMIT:g} s")
         return pair
 
-    def _cores(self) -> list[int]:
-        """For both sides the same, so that they share what luck a core has and what it caches."""
+    def _cores(self) -> tuple[list[int], list[int]]:
+        """For both sides the same, so that they share a core's luck and caches; and the others."""
         usable = sorted(os.sched_getaffinity(0))
         threads = max(cell.threads for cell in self.cells)
-        return sorted(self._random.sample(usable, min(threads, len(usable))))
+        timed = sorted(self._random.sample(usable, min(threads, len(usable))))
+        return timed, sorted(set(usable) - set(timed))
 
     def _time(self, index: int, pair: Sequence[Process], slowdowns: Sequence[float]) -> list[Times]:
         for number in self._random.sample((0, 1), 2):
@@ -116,6 +118,12 @@ class Pairing:
                 request = {"block": self.calls[index], "units": units[number]}
                 times[number].append(_ask(pair[number], request)["seconds"])
         return times
+
+
+def specs(cells: Sequence[Cell]) -> list[dict[str, Any]]:
+    """What the agent needs to know of the benchmarks."""
+    fields = {"method", "params", "backend", "device", "threads", "seed", "data"}
+    return [cell.model_dump(mode="json", include=fields) for cell in cells]
 
 
 def _ask(process: Process, request: dict[str, Any]) -> dict[str, Any]:

@@ -8,13 +8,12 @@ only if it is so by every yardstick.
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PositiveInt, ValidationError
 from scipy import stats
 
 from pacbench.environment import Environment
@@ -26,21 +25,28 @@ from pacbench.runner import Trace, run_group
 from pacbench.suite.cells import Cell
 from pacbench.timing.intervals import Estimate
 
-YARDSTICKS = ("conv2d", "gemm", "memory_copy")
+Yardstick = Literal["conv2d", "gemm", "memory_copy"]
+YARDSTICKS: tuple[Yardstick, ...] = get_args(Yardstick)
 FEWEST_PROCESSES = 3
 
-LogRatios = dict[str, dict[str, list[float]]]
+Processes = Annotated[list[FiniteFloat], Field(min_length=FEWEST_PROCESSES)]
+LogRatios = Mapping[str, Mapping[Yardstick, list[float]]]
 """By benchmark and yardstick, one of each process."""
 
 
 class Reference(BaseModel):
-    """What is kept: the ratios of one machine, and the machine."""
+    """What is kept: the ratios of one machine, and the machine.
+
+    Attributes:
+        instructions: of the native kernels in one call, by benchmark, where they were counted.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    schema_version: int = 1
+    schema_version: Literal[1] = 1
     environment: Environment
-    log_ratios: LogRatios
+    log_ratios: dict[str, dict[Yardstick, Processes]]
+    instructions: dict[str, PositiveInt] = {}
 
     @classmethod
     def read(cls, path: Path) -> Reference:
@@ -49,8 +55,18 @@ class Reference(BaseModel):
         except OSError as error:
             raise UserError(f"{path}: cannot be read: {error.strerror}") from None
         except ValidationError as error:
-            reason = error.errors(include_url=False)[0]["msg"]
+            first = error.errors(include_url=False)[0]
+            where = ".".join(map(str, first["loc"]))
+            reason = f"{where}: {first['msg']}"
             raise UserError(f"{path}: is no reference of the gate: {reason}") from None
+
+    def require_cpu(self, cpu: str, name: str) -> None:
+        """Refuse, as ``UserError``, to be compared with what another CPU does."""
+        if cpu != self.environment.cpu:
+            raise UserError(
+                f"{name}: was measured on {self.environment.cpu}, this is {cpu}: ratios to "
+                "yardsticks differ between CPUs; --other-cpu compares them all the same"
+            )
 
 
 def measure(cells: Sequence[Cell], processes: int, scratch: Path) -> LogRatios:
@@ -69,34 +85,24 @@ def measure(cells: Sequence[Cell], processes: int, scratch: Path) -> LogRatios:
     timed = [by_id[cell.id] for cell in entrants]
     return {
         name_of(cell): {
-            yardstick.cell.method: _log_ratios(record, yardstick)
-            for yardstick in timed[len(cells) :]
+            yardstick: _log_ratios(record, other)
+            for yardstick, other in zip(YARDSTICKS, timed[len(cells) :], strict=True)
         }
         for cell, record in zip(cells, timed, strict=False)
     }
 
 
 def compare(
-    reference: Reference,
-    measured: LogRatios,
-    environment: Environment,
-    rule: Rule,
-    other_cpu: bool,
-    name: str,
+    reference: Reference, measured: LogRatios, rule: Rule, name: str, seconds: float
 ) -> Report:
-    """What has changed since; another CPU is refused unless ``other_cpu`` allows it."""
-    start = time.monotonic()
-    if reference.environment.cpu != environment.cpu and not other_cpu:
-        raise UserError(
-            f"{name}: was measured on {reference.environment.cpu}, this is {environment.cpu}: "
-            "ratios to yardsticks differ between CPUs; --other-cpu compares them all the same"
-        )
+    """What has changed since, by figures that took so many seconds to measure."""
     return Report(
         baseline=name,
         candidate="this version",
         max_slowdown=rule.max_slowdown,
         confidence=rule.confidence,
-        seconds=time.monotonic() - start,
+        how="both as multiples of yardsticks timed in the same rounds",
+        seconds=seconds,
         findings=[
             _finding(benchmark, reference.log_ratios.get(benchmark), now, rule)
             for benchmark, now in measured.items()
@@ -105,7 +111,10 @@ def compare(
 
 
 def _finding(
-    benchmark: str, then: dict[str, list[float]] | None, now: dict[str, list[float]], rule: Rule
+    benchmark: str,
+    then: Mapping[Yardstick, list[float]] | None,
+    now: Mapping[Yardstick, list[float]],
+    rule: Rule,
 ) -> Finding:
     if then is None:
         return Finding(

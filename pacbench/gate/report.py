@@ -5,7 +5,8 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 from pacbench.gate.session import Finding, Report
-from pacbench.report.table import Column, Entry, Table, markdown
+from pacbench.report.formats import markdown
+from pacbench.report.table import Column, Entry, Table
 
 ICONS = {
     "slower": "🔴 slower",
@@ -18,7 +19,7 @@ ICONS = {
 def as_markdown(report: Report) -> str:
     """A comment for a pull request."""
     columns = [Column("benchmark", align="l"), Column("verdict", align="l"), Column("time")]
-    columns += [Column("interval"), Column("pairs")]
+    columns += [Column("interval"), Column("pairs"), Column("instructions")]
     table = Table(
         name="gate",
         caption=f"{_headline(report)}: {report.candidate} against {report.baseline}",
@@ -27,8 +28,8 @@ def as_markdown(report: Report) -> str:
         notes=[
             f"slower: by more than {report.max_slowdown:.1%}, with {report.confidence:.3g} "
             "confidence over all benchmarks",
-            "time: candidate over baseline, in alternating short blocks of fresh process pairs; "
-            f"the whole took {report.seconds:.0f} s",
+            f"time: candidate over baseline, {report.how}; timed for {report.seconds:.0f} s",
+            *([f"instructions: {report.instructions}"] if report.instructions else []),
             *(f"{f.benchmark}: {f.note}" for f in report.findings if f.note),
         ],
     )
@@ -72,13 +73,13 @@ def _headline(report: Report) -> str:
 
 
 def _row(finding: Finding) -> list[str]:
-    cells = [finding.benchmark, _verdict(finding)]
-    if finding.ratio is None or finding.low is None or finding.high is None:
-        cells += ["–", "–", str(len(finding.log_ratios))]
-    else:
-        cells += [_change(finding.ratio), f"{_change(finding.low)} to {_change(finding.high)}"]
-        cells.append(str(len(finding.log_ratios)))
-    return cells
+    time, interval, counts = "–", "–", finding.instructions
+    if finding.ratio is not None and finding.low is not None and finding.high is not None:
+        time = _change(finding.ratio)
+        interval = f"{_change(finding.low)} to {_change(finding.high)}"
+    instructions = f"{counts.candidate:,} ({_change(counts.ratio, 2)})" if counts else "–"
+    pairs = str(len(finding.log_ratios) or "–")
+    return [finding.benchmark, _verdict(finding), time, interval, pairs, instructions]
 
 
 def _verdict(finding: Finding) -> str:
@@ -90,11 +91,10 @@ def _verdict(finding: Finding) -> str:
 def _sentence(finding: Finding) -> str:
     if finding.ratio is None or finding.low is None or finding.high is None:
         return finding.note
-    return (
-        f"takes {finding.ratio:.3f} times as long "
-        f"({finding.low:.3f} to {finding.high:.3f}, {len(finding.log_ratios)} process pairs)"
-    )
+    pairs = f", {len(finding.log_ratios)} process pairs" if finding.log_ratios else ""
+    interval = f"{finding.low:.3f} to {finding.high:.3f}{pairs}"
+    return f"takes {finding.ratio:.3f} times as long ({interval})"
 
 
-def _change(ratio: float) -> str:
-    return f"{100 * (ratio - 1):+.1f} %".replace("-", "−")
+def _change(ratio: float, digits: int = 1) -> str:
+    return f"{100 * (ratio - 1):+.{digits}f} %".replace("-", "−")

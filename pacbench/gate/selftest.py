@@ -6,21 +6,22 @@ then the gate's decision is taken many times over on pairs drawn from those.
 
 from __future__ import annotations
 
-import json
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pacbench.errors import UserError
 from pacbench.gate.decide import LOOKS, Rule, interval, pair_log_ratio, sequential
 from pacbench.gate.pairs import Pairing, Side
 from pacbench.gate.session import Say, name_of
-from pacbench.report.table import Column, Entry, Table, markdown
+from pacbench.report.formats import markdown
+from pacbench.report.table import Column, Entry, Table
 from pacbench.suite.cells import Cell
 
 SLOWDOWNS = (0.0, 0.05, 0.10)
@@ -28,10 +29,18 @@ FEWEST_PAIRS = 10
 COVERAGE_PAIRS = 13
 
 
-class Pair(NamedTuple):
-    """What one process pair said: log-ratios by benchmark, one for each of ``SLOWDOWNS``."""
+class Pair(BaseModel):
+    """What one process pair said.
+
+    Attributes:
+        log_ratios: by benchmark, one for each of ``SLOWDOWNS``.
+        load: whether the other cores were kept busy.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     log_ratios: dict[str, list[float]]
+    load: bool = False
 
 
 class Rate(NamedTuple):
@@ -75,36 +84,44 @@ class Power:
     pairs: float
 
 
-def collect(side: Side, cells: Sequence[Cell], budget: float, say: Say) -> list[Pair]:
+def collect(
+    side: Side, cells: Sequence[Cell], budget: float, say: Say, load: bool = False
+) -> Iterator[Pair]:
     """Time pairs for so many seconds, each as it is and with every slowdown."""
     end = time.monotonic() + budget
-    pairing = Pairing((side, side), cells, seed=time.time_ns())
+    pairing = Pairing((side, side), cells, seed=time.time_ns(), load=load)
     names = [name_of(cell) for cell in cells]
-    pairs: list[Pair] = []
-    longest = 0.0
+    longest, count = 0.0, 0
     while time.monotonic() + longest < end:
         begin = time.monotonic()
         timed = pairing.run(range(len(cells)), SLOWDOWNS)
-        pairs.append(
-            Pair({names[i]: [pair_log_ratio(t) for t in times] for i, times in timed.items()})
-        )
-        longest = max(longest, time.monotonic() - begin)
-        say(f"{len(pairs)} pairs, {max(0.0, end - time.monotonic()):.0f} s left")
-    return pairs
+        log_ratios = {names[i]: [pair_log_ratio(t) for t in times] for i, times in timed.items()}
+        yield Pair(log_ratios=log_ratios, load=load)
+        longest, count = max(longest, time.monotonic() - begin), count + 1
+        say(f"{count} pairs, {max(0.0, end - time.monotonic()):.0f} s left")
 
 
-def read_pool(path: Path) -> list[Pair]:
-    """Pairs that were kept; none where there is no such file yet."""
-    if not path.exists():
-        return []
-    return [Pair(json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+def read_pool(path: Path, load: bool, names: Collection[str]) -> list[Pair]:
+    """Pairs of these benchmarks that were kept, with or without load; none without a file."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        pairs = [Pair.model_validate_json(line) for line in lines]
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
+    except ValidationError as error:
+        reason = error.errors(include_url=False)[0]["msg"]
+        raise UserError(f"{path}: is no pool of the self-test: {reason}") from None
+    return [pair for pair in pairs if pair.load == load and pair.log_ratios.keys() == set(names)]
 
 
-def add_to_pool(path: Path, pairs: Sequence[Pair]) -> None:
-    """Keep pairs, a line each, beside those that are there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a", encoding="utf-8") as file:
-        file.writelines(json.dumps(pair.log_ratios) + "\n" for pair in pairs)
+def add_to_pool(path: Path, pair: Pair) -> None:
+    """Keep a pair, as a line after those that are there."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a", encoding="utf-8") as file:
+            file.write(pair.model_dump_json() + "\n")
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written: {error.strerror}") from None
 
 
 def evaluate(pairs: Sequence[Pair], rule: Rule, trials: int, seed: int = 0) -> list[Power]:
@@ -117,7 +134,7 @@ def evaluate(pairs: Sequence[Pair], rule: Rule, trials: int, seed: int = 0) -> l
     if len(pairs) < FEWEST_PAIRS:
         raise UserError(
             f"{len(pairs)} process pairs are too few to draw from, {FEWEST_PAIRS} are needed; "
-            "give it more time with --budget, or add to an earlier --pool"
+            "give it more time with --budget, or run it again with the same --pool"
         )
     random = np.random.default_rng(seed)
     return [_power(name, pairs, rule, trials, random) for name in pairs[0].log_ratios]
@@ -151,8 +168,9 @@ def _power(
     return Power(name, slower, same, injected, Rate(covered, trials), float(np.mean(taken)))
 
 
-def as_markdown(powers: Sequence[Power], pairs: int) -> str:
-    """What a user can expect here."""
+def as_markdown(powers: Sequence[Power], pairs: Sequence[Pair]) -> str:
+    """What a user can expect here, from what these pairs said."""
+    load = ", the other cores kept busy" if pairs[0].load else ""
     columns = [
         Column("benchmark", align="l"),
         Column("false alarms"),
@@ -189,11 +207,11 @@ def as_markdown(powers: Sequence[Power], pairs: int) -> str:
     return markdown(
         Table(
             name="self-test",
-            caption="What the gate can be trusted with on this machine",
+            caption=f"What the gate can be trusted with on this machine{load}",
             columns=columns,
             rows=rows,
             notes=[
-                f"{trials} decisions for each figure, drawn from {pairs} real process pairs; "
+                f"{trials} decisions for each figure, drawn from {len(pairs)} real process pairs; "
                 "in brackets, the 95 % interval of the rate",
                 "caught: said to be slower, with real extra work of the candidate; measured: by "
                 "how much that slowed it, before it was moved to the figure above",

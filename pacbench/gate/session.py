@@ -15,6 +15,19 @@ from pacbench.process import ProcessFailedError
 from pacbench.suite.cells import Cell
 
 
+class Instructions(BaseModel):
+    """Instructions of the native kernels in one call, by version."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    baseline: int
+    candidate: int
+
+    @property
+    def ratio(self) -> float:
+        return self.candidate / self.baseline
+
+
 class Finding(BaseModel):
     """What the gate says of one benchmark.
 
@@ -22,6 +35,7 @@ class Finding(BaseModel):
         ratio, low, high: how many times as long the candidate takes, with the interval that the
             verdict rests on; None for a benchmark that only one side has.
         log_ratios: what each pair said.
+        instructions: None where they were not counted; they have no part in the verdict.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -32,11 +46,18 @@ class Finding(BaseModel):
     low: float | None = None
     high: float | None = None
     log_ratios: list[float] = []
+    instructions: Instructions | None = None
     note: str = ""
 
 
 class Report(BaseModel):
-    """What the gate says of all of them."""
+    """What the gate says of all of them.
+
+    Attributes:
+        how: the times were compared.
+        seconds: of timing.
+        instructions: how they were counted, or why they were not; empty if not asked for.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -44,8 +65,10 @@ class Report(BaseModel):
     candidate: str
     max_slowdown: float
     confidence: float
+    how: str = "in alternating short blocks of fresh process pairs"
     seconds: float
     findings: list[Finding]
+    instructions: str = ""
 
     @property
     def exit_code(self) -> int:

@@ -17,6 +17,7 @@ Run = Callable[[], object]
 
 MIN_BLOCK_SECONDS = 1e-3  # asking another process for a block costs a tenth of that
 TICKS = 1000  # of the clock that a block must last at least
+SPINNING = 0.008  # seconds for which idle OpenMP threads keep their cores from another process
 WARM_UP_SECONDS = 1.0
 STEADY_RUNS = 3
 STEADY_GAIN = 0.01

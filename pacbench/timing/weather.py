@@ -25,6 +25,7 @@ class Weather(BaseModel):
         steal: share of the cores' time that the hypervisor gave to others.
         other_load: cores kept busy by processes that are not part of the measurement.
         frequency_change: largest change of a core's frequency, as a share.
+        gpu_clock: MHz of the GPU's cores after the last block.
         throttling: what a GPU says slowed it down; empty for nothing.
     """
 
@@ -35,6 +36,7 @@ class Weather(BaseModel):
     steal: float | None = None
     other_load: float | None = None
     frequency_change: float | None = None
+    gpu_clock: float | None = None
     throttling: str = ""
 
     def reasons(self) -> list[str]:
@@ -50,7 +52,8 @@ class Weather(BaseModel):
             per_second = self.involuntary_switches / self.timed_seconds
             reasons.append(f"{per_second:.0f} involuntary context switches a second")
         if self.throttling:
-            reasons.append(f"the GPU was throttled: {self.throttling}")
+            clock = f" at {self.gpu_clock:.0f} MHz" if self.gpu_clock else ""
+            reasons.append(f"the GPU was throttled: {self.throttling}{clock}")
         return reasons
 
 
@@ -86,13 +89,15 @@ class Barometer:
         """For one cell, whose own blocks saw ``switches`` in ``timed_seconds``."""
         known = self.wall > 10 / TICK  # the kernel counts in ticks
         cores = os.cpu_count() or 1
+        gpu_clock, throttling = gpu_state() if device == "cuda" else (None, "")
         return Weather(
             involuntary_switches=switches,
             timed_seconds=timed_seconds,
             steal=max(0.0, self.stolen / self.wall / cores) if known else None,
             other_load=max(0.0, (self.busy - self.ours) / self.wall) if known else None,
             frequency_change=self.frequency_change,
-            throttling=gpu_throttling() if device == "cuda" else "",
+            gpu_clock=gpu_clock,
+            throttling=throttling,
         )
 
 
@@ -116,23 +121,24 @@ class _Counters:
         )
 
 
-def gpu_throttling() -> str:
-    """What the NVIDIA driver says holds the clocks down; empty for nothing or no such GPU."""
+def gpu_state() -> tuple[float | None, str]:
+    """MHz of the first NVIDIA GPU's cores, and what its driver says holds them down.
+
+    None and nothing where there is no such GPU or the driver does not tell.
+    """
     tool = shutil.which("nvidia-smi")
     if tool is None:
-        return ""
+        return None, ""
     reasons = ("sw_thermal_slowdown", "hw_slowdown", "sw_power_cap")
-    query = ",".join(f"clocks_event_reasons.{reason}" for reason in reasons)
-    done = subprocess.run(
-        [tool, f"--query-gpu={query},clocks.sm", "--format=csv,noheader"],
-        capture_output=True,
-        text=True,
-        timeout=20,
-        check=False,
-    )
-    values = [value.strip() for value in done.stdout.split("\n")[0].split(",")]
-    active = [reason for reason, value in zip(reasons, values, strict=False) if value == "Active"]
-    return f"{', '.join(active)} at {values[-1]}" if active else ""
+    query = ",".join(["clocks.sm", *(f"clocks_event_reasons.{reason}" for reason in reasons)])
+    command = [tool, f"--query-gpu={query}", "--format=csv,noheader,nounits"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    clock, *states = (value.strip() for value in done.stdout.split("\n")[0].split(","))
+    active = [reason for reason, state in zip(reasons, states, strict=False) if state == "Active"]
+    try:
+        return float(clock), ", ".join(active)
+    except ValueError:
+        return None, ", ".join(active)
 
 
 def _cpu_seconds() -> list[float]:

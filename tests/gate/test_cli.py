@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from typer.testing import CliRunner
 
 from pacbench.cli import app
 from pacbench.errors import UserError
+from pacbench.gate.session import Report
 
 
 def invoke(*arguments: object) -> str:
@@ -25,6 +27,7 @@ def invoke(*arguments: object) -> str:
         (["gate", "--self-test", "--baseline", "main"], "name one of"),
         (["gate", "--self-test", "--budget", "soon"], "--budget soon: should be a time"),
         (["gate", "--self-test", "--max-slowdown", "2"], "--max-slowdown 2: should be a share"),
+        (["gate", "--self-test", "--instructions", "on"], "--instructions on: should be auto or"),
         (["gate", "--self-test", "--suite", "gat"], r"did you mean 'gate'"),
         (["gate", "--against", "nothing.json"], "nothing.json: cannot be read"),
         (["compare", "nothing"], "is not a run folder"),
@@ -35,6 +38,25 @@ def invoke(*arguments: object) -> str:
 def test_mistakes(arguments: list[str], expected: str) -> None:
     with pytest.raises(UserError, match=expected):
         invoke(*arguments)
+
+
+def test_a_verdict_is_written_for_people_programs_and_ci(tmp_path: Path) -> None:
+    suite = tmp_path / "one.yaml"
+    suite.write_text(
+        "{name: one, task: op, data: {name: tensors, params: {size: [8, 8], channels: 2}}, "
+        "methods: [{name: pac_pool2d}], threads: 1}"
+    )
+    files = {kind: tmp_path / kind for kind in ("markdown", "json", "junit")}
+    options = [text for kind, path in files.items() for text in (f"--{kind}", str(path))]
+    baseline = str(Path(sys.executable).parents[1])
+    arguments = ["gate", "--baseline", baseline, "--suite", str(suite), "--budget", "0.1s"]
+    result = CliRunner().invoke(app, [*arguments, "--instructions", "off", *options])
+    assert result.exit_code == 3  # one pair is too few
+    assert files["markdown"].read_text() in result.output
+    report = Report.model_validate_json(files["json"].read_text())
+    assert [len(finding.log_ratios) for finding in report.findings] == [1]
+    assert report.instructions == ""
+    assert 'errors="1"' in files["junit"].read_text()
 
 
 @pytest.mark.parametrize("command", ["gate", "compare", "history", "export"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +13,11 @@ from pacbench.environment import Environment, capture
 from pacbench.errors import UserError
 from pacbench.gate.decide import Rule
 from pacbench.gate.reference import YARDSTICKS, LogRatios, Reference, compare, measure
-from pacbench.gate.session import Report
+from pacbench.gate.report import as_junit, as_markdown
+from pacbench.gate.session import Report, name_of
 from pacbench.session import plan
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +36,7 @@ def ratios(**shifts: float) -> LogRatios:
 
 def judge(environment: Environment, now: LogRatios) -> Report:
     reference = Reference(environment=environment, log_ratios=ratios())
-    return compare(reference, now, environment, Rule(), False, "reference.json")
+    return compare(reference, now, Rule(), "reference.json", 12.0)
 
 
 @pytest.mark.parametrize(
@@ -58,12 +63,30 @@ def test_a_new_benchmark_is_not_compared(environment: Environment) -> None:
     assert report.findings[0].verdict == "not compared"
 
 
-def test_another_cpu_is_refused_unless_allowed(environment: Environment) -> None:
+def test_another_cpu_is_refused(environment: Environment) -> None:
     elsewhere = environment.model_copy(update={"cpu": "another"})
     reference = Reference(environment=elsewhere, log_ratios=ratios())
     with pytest.raises(UserError, match="was measured on another, this is"):
-        compare(reference, ratios(), environment, Rule(), False, "r")
-    assert compare(reference, ratios(), environment, Rule(), True, "r").exit_code == 0
+        reference.require_cpu(environment.cpu, "r")
+    reference.require_cpu("another", "r")
+
+
+def test_it_says_how_times_were_compared(environment: Environment) -> None:
+    report = judge(environment, ratios(**dict.fromkeys(YARDSTICKS, 0.1)))
+    text = as_markdown(report)
+    assert "as multiples of yardsticks timed in the same rounds; timed for 12 s" in text
+    assert "process pairs" not in as_junit(report)
+
+
+def test_the_committed_reference_is_of_the_gates_suite() -> None:
+    reference = Reference.read(ROOT / "results" / "reference.json")
+    names = {name_of(cell) for cell in plan("gate").cells}
+    assert reference.log_ratios.keys() == names
+    assert reference.instructions.keys() == names
+    for shares in reference.log_ratios.values():
+        assert list(shares) == list(YARDSTICKS)
+    assert reference.environment.threads == 1
+    assert re.fullmatch("[0-9a-f]{40}", reference.environment.commit or "")
 
 
 def test_files(environment: Environment, tmp_path: Path) -> None:
@@ -73,6 +96,14 @@ def test_files(environment: Environment, tmp_path: Path) -> None:
     path.write_text("{}")
     with pytest.raises(UserError, match="is no reference of the gate"):
         Reference.read(path)
+    for wrong, reason in (
+        ({"PAC": {"conv2d": [0.0, 0.1]}}, "log_ratios.PAC.conv2d: List should have at least 3"),
+        ({"PAC": {"hammer": [0.0, 0.1, 0.2]}}, "log_ratios.PAC.hammer"),
+    ):
+        kept = {"environment": environment.model_dump(), "log_ratios": wrong}
+        path.write_text(json.dumps(kept))
+        with pytest.raises(UserError, match=reason):
+            Reference.read(path)
     reference = Reference(environment=environment, log_ratios=ratios())
     path.write_text(reference.model_dump_json())
     assert Reference.read(path) == reference

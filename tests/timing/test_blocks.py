@@ -6,6 +6,7 @@ import gc
 from collections.abc import Iterator
 
 import pytest
+import torch
 
 from pacbench.timing.blocks import (
     HostClock,
@@ -14,7 +15,8 @@ from pacbench.timing.blocks import (
     no_garbage_collection,
     warm_up,
 )
-from pacbench.timing.device_clock import EventClock, as_timed
+from pacbench.timing.device_clock import EventClock, as_timed, clock_for
+from pacbench.timing.memory import peak_beyond_inputs
 
 
 class ScriptedClock:
@@ -126,3 +128,16 @@ def test_graphs_are_captured_once_where_there_are_some() -> None:
     assert device.log == ["work", "replay"]
     assert as_timed(nothing, EventClock(device), graphs=False) is nothing
     assert as_timed(nothing, HostClock(), graphs=True) is nothing
+
+
+@pytest.mark.cuda
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device here")
+def test_a_real_device_is_timed_and_its_memory_seen() -> None:
+    left = torch.ones(1024, 1024, device="cuda")
+    clock = clock_for("cuda")
+    once = clock.seconds(lambda: left @ left, 20)
+    assert 0 < once < 10
+    assert clock.seconds(as_timed(lambda: left @ left, clock, graphs=True), 20) > 0
+    _, peak = peak_beyond_inputs(lambda: left @ left, "cuda")
+    assert peak is not None
+    assert peak >= left.nbytes

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from pacbench.timing import Timing, Weather
-from pacbench.timing.weather import Barometer
+from pacbench.timing.weather import Barometer, gpu_state
 
 
 def test_summary() -> None:
@@ -45,7 +47,8 @@ def test_causes_are_said_with_what_varied() -> None:
         steal=0.08,
         other_load=1.4,
         frequency_change=0.2,
-        throttling="hw_slowdown at 900 MHz",
+        gpu_clock=900.0,
+        throttling="hw_slowdown",
     )
     unstable = Timing.of([[1.0, 2.0, 3.0]], weather=sky).unstable
     for cause in (
@@ -71,3 +74,27 @@ def test_the_barometer_reads_this_machine() -> None:
     weather = barometer.weather(switches=3, timed_seconds=1.0, device="cpu")
     assert weather.involuntary_switches == 3
     assert weather.other_load is None or weather.other_load >= 0
+
+
+@pytest.mark.parametrize(
+    ("said", "state"),
+    [
+        ("1410, Not Active, Active, Active", (1410.0, "hw_slowdown, sw_power_cap")),
+        ("1980, Not Active, Not Active, Not Active", (1980.0, "")),
+        ("[N/A], Active, [N/A], [N/A]", (None, "sw_thermal_slowdown")),
+        ("NVIDIA-SMI has failed", (None, "")),
+    ],
+)
+def test_the_gpus_driver_is_understood(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, state: tuple[float | None, str]
+) -> None:
+    tool = tmp_path / "nvidia-smi"
+    tool.write_text(f"#!/bin/sh\necho '{said}'\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    assert gpu_state() == state
+
+
+def test_no_gpu_is_no_weather(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    assert gpu_state() == (None, "")
