@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from pacbench.data.base import Sample
 from pacbench.data.draws import Draws, key_of
 from pacbench.data.resize import bilinear
+from pacbench.protocols.base import ProtocolParams
 from pacbench.protocols.lowres import Map, Mode, fill_invalid, padded_size, shrink
 
 
@@ -44,11 +46,10 @@ class UpsampleInputs:
         return bilinear(restored.reshape(-1, *expected[2:]), self.size)
 
 
-class UpsampleProtocol(BaseModel):
+class UpsampleProtocol(ProtocolParams):
     """How the low-resolution input of a depth map or flow is made."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+    target: Literal["depth", "flow"] = Field("depth", description="what is upsampled")
     factor: int = Field(4, ge=1, description="upsampling factor m")
     mode: Mode = Field(
         "center",
@@ -62,28 +63,41 @@ class UpsampleProtocol(BaseModel):
     )
 
     @property
+    def channels(self) -> int:
+        """Channels of each image that a method is given."""
+        return 2 if self.target == "flow" and self.joint_channels else 1
+
+    @property
     def name(self) -> str:
-        """The protocol as records carry it: ``center,x4``, ``bilinear,x8,joint``."""
-        parts = [self.mode, f"x{self.factor}"]
+        """The protocol as records carry it: ``depth,center,x4``, ``flow,bilinear,x8,joint``."""
+        parts = [self.target, self.mode, f"x{self.factor}"]
         if self.noise:
             parts.append(f"noise{self.noise:g}")
         if self.joint_channels:
             parts.append("joint")
         return ",".join(parts)
 
-    def inputs_of(self, sample: Sample, kind: str, seed: int = 0) -> UpsampleInputs:
-        """The inputs for a sample's ``kind``: "depth" or "flow".
+    def inputs_of(self, sample: Sample, seed: int = 0) -> UpsampleInputs:
+        """The inputs that a sample's depth or flow gives.
 
         Raises:
             ValueError: the sample has no such map, or no valid pixel in it.
         """
-        found = {"depth": sample.depth, "flow": sample.flow}[kind]
-        if found is None:
-            raise ValueError(f"sample '{sample.name}' has no {kind} to upsample")
-        target = found if found.ndim == 3 else found[None]
+        target = self.target_of(sample)
         if sample.valid is not None:
             target = fill_invalid(target, sample.valid)
         return self.inputs(target, sample.image, key_of(seed, sample.name))
+
+    def target_of(self, sample: Sample) -> Map:
+        """The depth (1, H, W) or the flow (2, H, W) of a sample.
+
+        Raises:
+            ValueError: the sample has no such map.
+        """
+        found = sample.depth if self.target == "depth" else sample.flow
+        if found is None:
+            raise ValueError(f"sample '{sample.name}' has no {self.target} to upsample")
+        return found if found.ndim == 3 else found[None]
 
     def inputs(self, target: Map, image: NDArray[np.uint8], key: int = 0) -> UpsampleInputs:
         """The inputs for any (C, H, W) target and (3, H, W) image, as crops in training.

@@ -30,7 +30,7 @@ def grown(inputs):
 
 def test_depth_is_normalised_by_its_own_range():
     sample = depth_sample()
-    inputs = UpsampleProtocol(factor=4).inputs_of(sample, "depth")
+    inputs = UpsampleProtocol(factor=4).inputs_of(sample)
     low = sample.depth[1::4, 1::4]
     assert inputs.low.shape == (1, 1, 6, 8)
     assert inputs.low.min() == 0
@@ -43,7 +43,7 @@ def test_depth_is_normalised_by_its_own_range():
 
 def test_finish_restores_metres():
     sample = depth_sample()
-    inputs = UpsampleProtocol(factor=4).inputs_of(sample, "depth")
+    inputs = UpsampleProtocol(factor=4).inputs_of(sample)
     direct = torch.nn.functional.interpolate(
         torch.from_numpy(sample.depth[1::4, 1::4])[None, None], (24, 32), mode="bilinear"
     )
@@ -54,7 +54,7 @@ def test_finish_restores_metres():
 
 def test_a_flat_map_is_widened_by_half_a_unit():
     sample = Sample("s", np.zeros((3, 8, 8), np.uint8), depth=np.full((8, 8), 3, np.float32))
-    inputs = UpsampleProtocol(factor=2).inputs_of(sample, "depth")
+    inputs = UpsampleProtocol(factor=2).inputs_of(sample)
     assert (inputs.low == 0.5).all()
     assert inputs.minimum.item() == 2.5
     assert inputs.span.item() == 1
@@ -64,8 +64,8 @@ def test_a_flat_map_is_widened_by_half_a_unit():
 @pytest.mark.parametrize(("joint", "shape"), [(False, (2, 1, 6, 8)), (True, (1, 2, 6, 8))])
 def test_flow_goes_as_two_images_or_two_channels(joint, shape):
     sample = flow_sample()
-    protocol = UpsampleProtocol(factor=4, mode="bilinear", joint_channels=joint)
-    inputs = protocol.inputs_of(sample, "flow")
+    protocol = UpsampleProtocol(target="flow", factor=4, mode="bilinear", joint_channels=joint)
+    inputs = protocol.inputs_of(sample)
     assert inputs.low.shape == shape
     assert inputs.guide.shape == (1, 3, 24, 32)
     assert inputs.low.reshape(2, -1).min(axis=1).tolist() == [0, 0]  # u and v each by its own range
@@ -75,7 +75,7 @@ def test_flow_goes_as_two_images_or_two_channels(joint, shape):
 
 def test_odd_sizes_go_through_the_next_multiple():
     sample = depth_sample(37, 50)
-    inputs = UpsampleProtocol(factor=8).inputs_of(sample, "depth")
+    inputs = UpsampleProtocol(factor=8).inputs_of(sample)
     assert inputs.low.shape == (1, 1, 5, 7)
     assert inputs.guide.shape == (1, 3, 40, 56)
     expected = torch.nn.functional.interpolate(
@@ -91,21 +91,21 @@ def test_invalid_pixels_do_not_reach_the_input():
     valid[::3] = False
     spoiled = np.where(valid, sample.depth, np.float32(0))
     inputs = UpsampleProtocol(factor=4).inputs_of(
-        Sample("s", sample.image, depth=spoiled, valid=valid), "depth"
+        Sample("s", sample.image, depth=spoiled, valid=valid)
     )
     assert inputs.minimum.item() >= 1
 
 
 def test_noise_is_seeded_and_of_the_given_size():
     sample = depth_sample(512, 512)
-    clean = UpsampleProtocol(factor=4).inputs_of(sample, "depth")
+    clean = UpsampleProtocol(factor=4).inputs_of(sample)
     noisy = UpsampleProtocol(factor=4, noise=0.05)
 
     def metres(inputs):
         return inputs.low * inputs.span + inputs.minimum
 
-    first, again = noisy.inputs_of(sample, "depth", 1), noisy.inputs_of(sample, "depth", 1)
-    other = noisy.inputs_of(sample, "depth", 2)
+    first, again = noisy.inputs_of(sample, 1), noisy.inputs_of(sample, 1)
+    other = noisy.inputs_of(sample, 2)
     np.testing.assert_array_equal(first.low, again.low)
     assert (first.low != other.low).any()
     difference = metres(first) - metres(clean)
@@ -122,7 +122,7 @@ def test_names_tell_protocols_apart():
         for joint in (False, True)
     ]
     assert len({protocol.name for protocol in protocols}) == len(protocols)
-    assert UpsampleProtocol().name == "center,x4"
+    assert UpsampleProtocol().name == "depth,center,x4"
 
 
 def test_mistakes_are_refused():
@@ -131,8 +131,8 @@ def test_mistakes_are_refused():
     with pytest.raises(ValidationError):
         UpsampleProtocol(mode="lanczos")
     with pytest.raises(ValueError, match="sample 'f' has no depth to upsample"):
-        UpsampleProtocol().inputs_of(flow_sample(), "depth")
-    inputs = UpsampleProtocol().inputs_of(depth_sample(), "depth")
+        UpsampleProtocol().inputs_of(flow_sample())
+    inputs = UpsampleProtocol().inputs_of(depth_sample())
     with pytest.raises(
         ValueError, match=r"returned shape \(1, 1, 6, 8\), expected \(1, 1, 24, 32\)"
     ):

@@ -1,0 +1,1 @@
+"""Methods that joint upsampling with PAC is compared with: filters, solvers, networks."""
