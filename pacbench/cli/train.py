@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -19,6 +20,9 @@ def add_to(app: typer.Typer) -> None:
 def train(
     suite: Annotated[str, typer.Argument(help="A suite with `training:`.")],
     method: Annotated[str, typer.Option(metavar="GLOB", help="Name or label; default: all.")] = "*",
+    factor: Annotated[
+        int | None, typer.Option(metavar="N", help="Upsampling factor; default: all.")
+    ] = None,
     set_: Set = None,
     device: Device = None,
     threads: Threads = None,
@@ -32,10 +36,11 @@ def train(
     from pacbench import session
     from pacbench.train.job import learnable, run_training
 
+    only = {"method": method} | ({} if factor is None else {"factor": str(factor)})
     planned = session.plan(
         suite,
         overrides=set_ or [],
-        only={"method": method},
+        only=only,
         device=chosen_device(device),
         threads=threads,
     )
@@ -43,13 +48,12 @@ def train(
     spec = planned.source.suite.training
     assert spec is not None  # noqa: S101, learnable has seen to it
     command = planned.info.command.replace("pacbench run", "pacbench train", 1)
+    command += "".join(f" --{key} {shlex.quote(value)}" for key, value in only.items())
     for cell in cells:
         if not quiet:
             typer.echo(f"training {cell}", err=True)
         try:
-            folder, best = run_training(
-                cell, spec, out / planned.source.suite.name, f"{command} --method '{method}'", quiet
-            )
+            folder, best = run_training(cell, spec, out / planned.source.suite.name, command, quiet)
         except KeyboardInterrupt:
             typer.echo("\nstopped; the same command goes on from the last checkpoint", err=True)
             raise typer.Exit(INTERRUPTED) from None

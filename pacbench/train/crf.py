@@ -3,47 +3,26 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
-from functools import lru_cache
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from pacbench.data.base import IGNORE_LABEL, Dataset, Sample
+from pacbench.data.base import IGNORE_LABEL
 from pacbench.metrics import SegmentationScore
 from pacbench.tasks.crf import crf_inputs
-from pacbench.train.spec import TrainingSpec
+from pacbench.train.learning import Learning, learnings
 
 Batch = tuple[Tensor, Tensor, Tensor]
 
 
-class CRFLearning:
-    """Batches of (unary, image, labels) for a module from unary and image to log Q.
+@learnings.register("crf")
+class CRFLearning(Learning):
+    """Batches of (unary, image, labels) for a module from unary and image to log Q."""
 
-    Args:
-        training: samples to learn from.
-        validation: samples to score on.
-        spec: crops, batch and how many samples to score.
-        seed: of the order of samples and crops.
-        device: where the module is.
-    """
-
-    def __init__(
-        self,
-        training: Dataset,
-        validation: Dataset,
-        spec: TrainingSpec,
-        seed: int,
-        device: str = "cpu",
-    ) -> None:
-        self.training, self.validation = training, validation
-        self.spec, self.seed, self.device = spec, seed, device
-        self._sample = lru_cache(spec.cached_samples)(training.__getitem__)
-
-    def batch(self, iteration: int) -> Batch:
-        draw = random.Random(f"{self.seed}/{iteration}")  # noqa: S311, crops are no secrets
+    def batch(self, number: int) -> Batch:
+        draw = random.Random(f"{self.seed}/{number}")  # noqa: S311, crops are no secrets
         crops = [self._crop(draw) for _ in range(self.spec.batch)]
         unary, image, labels = (torch.stack(parts) for parts in zip(*crops, strict=True))
         return unary.to(self.device), image.to(self.device), labels.to(self.device)
@@ -55,19 +34,16 @@ class CRFLearning:
     def validate(self, module: nn.Module) -> float:
         """mIoU over the validation samples."""
         score: SegmentationScore | None = None
-        for sample in self._held_out():
+        for index in self.held_out:
+            sample = self.validation_sample(index)
             image, unary = crf_inputs(sample)
             score = score or SegmentationScore(len(unary))
             output = module(_batch_of_one(unary, self.device), _batch_of_one(image, self.device))
             score.add(output[0].argmax(dim=0).cpu().numpy(), sample)
         return score.result()["miou"] if score else float("nan")
 
-    def _held_out(self) -> Iterator[Sample]:
-        for index in range(min(self.spec.validation_samples, len(self.validation))):
-            yield self.validation[index]
-
     def _crop(self, draw: random.Random) -> Batch:
-        sample = self._sample(draw.randrange(len(self.training)))
+        sample = self.training_sample(draw.randrange(len(self.training)))
         image, unary = crf_inputs(sample)
         if sample.labels is None:
             raise ValueError(f"sample '{sample.name}' has no labels to learn from")

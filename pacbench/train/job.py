@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import torch
@@ -12,24 +11,21 @@ import torch
 from pacbench.data.base import Dataset, datasets
 from pacbench.environment import capture
 from pacbench.errors import UserError, listing
-from pacbench.method import Context, LearnableMethod, methods
+from pacbench.method import LearnableMethod, Method, MethodParams, methods
 from pacbench.suite.cells import Cell
 from pacbench.suite.schema import DataSpec, Suite
-from pacbench.train.crf import CRFLearning
+from pacbench.train.learning import learnings
+from pacbench.train.processes import joined_team
 from pacbench.train.spec import TrainingSpec
-from pacbench.train.trainer import Learning, train
-
-LEARNING: dict[str, Callable[[Dataset, Dataset, TrainingSpec, int, str], Learning]] = {
-    "crf": CRFLearning
-}
+from pacbench.train.trainer import train
 
 
 def learnable(suite: Suite, cells: list[Cell]) -> list[Cell]:
     """Those cells whose method has weights to train."""
     if suite.training is None:
         raise UserError(f"suite '{suite.name}' has no `training:`; it says how to train")
-    if suite.task not in LEARNING:
-        raise UserError(f"task '{suite.task}' cannot be trained; allowed: {listing(LEARNING)}")
+    if suite.task not in learnings:
+        raise UserError(f"task '{suite.task}' cannot be trained; allowed: {listing(learnings)}")
     found = [cell for cell in cells if methods[cell.method].info.learnable]
     if not found:
         names = [name for name in methods if methods[name].info.learnable]
@@ -46,28 +42,35 @@ def run_training(
         The folder and the best validation score.
     """
     folder = root / slug(cell)
+    spec = spec.for_method(cell.method, cell.label)
     torch.set_num_threads(cell.threads)
     torch.manual_seed(cell.seed)
     validation = _open(cell.data, {}, spec.validation_split, cell.seed)
     training = _open(cell.data, spec.params, spec.split, cell.seed)
     cls = methods[cell.method]
-    method = cls(
-        cls.Params(**cell.params),
-        Context(cell.device, cell.backend, cell.threads, cell.seed, validation[0]),
-    )
-    if not isinstance(method, LearnableMethod):
-        raise UserError(f"'{cell.label}' has no module to train")
-    learning = LEARNING[cell.task](training, validation, spec, cell.seed, cell.device)
-    best = train(method.module, learning, spec, folder, quiet)
-    about = {
-        "command": command,
-        "cell": cell.model_dump(mode="json"),
-        "training": spec.model_dump(mode="json"),
-        "best_score": best,
-        "environment": capture(cell.threads).model_dump(mode="json"),
-    }
-    (folder / "training.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+    with joined_team(cell.device) as team:
+        method = cls(_untrained(cls, cell), cell.context(validation[0]))
+        if not isinstance(method, LearnableMethod):
+            raise UserError(f"'{cell.label}' has no module to train")
+        learning = learnings[cell.task](training, validation, spec, cell)
+        best = train(method.module, learning, spec, folder, quiet, team)
+        about = {
+            "command": command,
+            "cell": cell.model_dump(mode="json"),
+            "training": spec.model_dump(mode="json"),
+            "processes": team.size,
+            "best_score": best,
+            "environment": capture(cell.threads).model_dump(mode="json"),
+        }
+        if team.leads:
+            text = json.dumps(about, indent=2) + "\n"
+            (folder / "training.json").write_text(text, encoding="utf-8")
     return folder, best
+
+
+def _untrained(cls: type[Method], cell: Cell) -> MethodParams:
+    """The parameters without the weights that the suite runs it with: training starts afresh."""
+    return cls.Params(**{key: value for key, value in cell.params.items() if key != "weights"})
 
 
 def slug(cell: Cell) -> str:

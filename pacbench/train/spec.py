@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Share = Annotated[float, Field(gt=0, lt=1)]
 
@@ -21,15 +21,28 @@ class TrainingSpec(BaseModel):
     params: dict[str, Any] = Field(
         default_factory=dict, description="parameters of the dataset that differ in training"
     )
-    iterations: int = Field(400, ge=1, description="steps of the optimiser")
+    iterations: int = Field(400, ge=1, description="steps of the optimiser at a budget of 1")
+    budget: float = Field(
+        1.0, gt=0, description="share of the iterations that are made; milestones shift with them"
+    )
     batch: int = Field(2, ge=1, description="crops in a step")
     crop: list[int] = Field(
         default=[192, 256], min_length=2, max_length=2, description="height and width in pixels"
     )
-    learning_rate: float = Field(1e-3, gt=0)
+    learning_rate: float = Field(
+        1e-3, gt=0, description="of weights up to 1; of larger ones, times their initial size"
+    )
     milestones: list[Share] = Field(
         default=[0.6, 0.9],
         description="shares of the iterations after which the learning rate is divided by ten",
+    )
+    frozen: dict[str, Share] = Field(
+        default_factory=dict,
+        description="parts of the module, by name, and the share of the iterations after which "
+        "they begin to learn",
+    )
+    mixed_precision: bool = Field(
+        True, description="compute in bfloat16 where that is safe, on CUDA; a CPU never does"
     )
     validate_every: int = Field(50, ge=1, description="steps between validations")
     validation_samples: int = Field(8, ge=1, description="scored in a validation")
@@ -37,8 +50,34 @@ class TrainingSpec(BaseModel):
         None, ge=1, description="stop after so many validations without a better score"
     )
     cached_samples: int = Field(64, ge=1, description="samples of the split kept in memory")
+    methods: dict[str, dict[str, Any]] = Field(
+        default_factory=dict,
+        description="per method, by name or label: the keys of `training:` that differ for it",
+    )
 
-    def learning_rate_at(self, iteration: int) -> float:
+    @property
+    def steps(self) -> int:
+        """Steps of the optimiser that are made."""
+        return max(1, round(self.iterations * self.budget))
+
+    def learning_rate_at(self, step: int) -> float:
         """The learning rate of a step, counted from 0; it depends on nothing else."""
-        passed = sum(iteration >= share * self.iterations for share in self.milestones)
+        passed = sum(step >= share * self.steps for share in self.milestones)
         return float(self.learning_rate * 0.1**passed)
+
+    def frozen_at(self, step: int) -> tuple[str, ...]:
+        """Names of the parts that do not learn in a step."""
+        return tuple(name for name, share in self.frozen.items() if step < share * self.steps)
+
+    def for_method(self, *names: str) -> TrainingSpec:
+        """As it is for a method of these names; a later name stands above an earlier one."""
+        changes: dict[str, Any] = {}
+        for name in names:
+            changes |= self.methods.get(name, {})
+        return TrainingSpec(**{**self.model_dump(), "methods": {}, **changes})
+
+    @model_validator(mode="after")
+    def _methods_are_valid(self) -> TrainingSpec:
+        for name in self.methods:
+            self.for_method(name)
+        return self

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from importlib.resources import files
 from pathlib import Path
 
@@ -11,12 +12,15 @@ from pacbench.errors import UserError, did_you_mean, listing
 from pacbench.train.checkpoint import load
 
 
-def load_weights(module: nn.Module, name: str) -> None:
+def load_weights(module: nn.Module, name: str) -> str:
     """Load weights into a module.
 
     Args:
         module: whose state dict the file holds.
-        name: a path, or the name of weights that come with pacbench (``scenes/pac_crf_32``).
+        name: a path, or the name of weights that come with pacbench (``crf/pac-crf-32``).
+
+    Returns:
+        The file's sha256, for :attr:`pacbench.method.LearnableMethod.weights_sha256`.
 
     Raises:
         UserError: no such weights, or they do not fit.
@@ -27,6 +31,11 @@ def load_weights(module: nn.Module, name: str) -> None:
     except (RuntimeError, TypeError, AttributeError) as error:
         reasons = " ".join(line.strip() for line in str(error).splitlines()[1:3])
         raise UserError(f"weights '{name}' do not fit this method: {reasons}") from None
+    return sha256_of(path)
+
+
+def sha256_of(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def find_weights(name: str) -> Path:

@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from pydantic import ValidationError
 
-from pacbench.data.base import Dataset, datasets
+from pacbench.data.base import Sample, datasets
 from pacbench.errors import UserError, did_you_mean, listing
 from pacbench.json_lines import append, complete_lines, drop_torn_line
-from pacbench.method import Context, methods
+from pacbench.method import methods
 from pacbench.suite.cells import Cell
 from pacbench.suite.schema import Suite
 from pacbench.tasks import tasks
 from pacbench.tune.search import Point, search
 from pacbench.tune.spec import TuningSpec
 
-OUT_OF_RANGE = -1e300  # worse than any score, and still a number in JSON
+NO_SCORE = -1e300  # worse than any score, and still a number in JSON
 
 
 @dataclass(frozen=True)
 class Found:
-    """The best parameters, their score, and how many points were looked at."""
+    """The best parameters, their value of the task's goal, and how many points were looked at."""
 
     params: Point
     score: float
@@ -49,6 +50,21 @@ def spec_for(suite: Suite, cell: Cell) -> TuningSpec:
     return suite.tuning
 
 
+def tunable(suite: Suite, cells: Sequence[Cell]) -> dict[str, list[Cell]]:
+    """Those cells whose method has a grid, by label.
+
+    Raises:
+        UserError: there is none, or a grid names what its method does not have.
+    """
+    grids = suite.tuning.grids if suite.tuning else {}
+    chosen = [cell for cell in cells if cell.method in grids] or cells[:1]
+    found: dict[str, list[Cell]] = {}
+    for cell in chosen:
+        spec_for(suite, cell)  # or say what is wrong with it
+        found.setdefault(cell.label, []).append(cell)
+    return found
+
+
 def run_tuning(
     cell: Cell, spec: TuningSpec, path: Path, shown: Callable[[Point, float], None]
 ) -> Found:
@@ -64,38 +80,44 @@ def run_tuning(
     torch.manual_seed(cell.seed)
     cls = datasets[cell.data.name]
     data = cls(cls.Params(**{**cell.data.params, **spec.params}), split=spec.split, seed=cell.seed)
+    samples = [data[index] for index in range(min(spec.samples, len(data)))]
     known = _Evaluations(path, _identity(cell, spec))
 
     def evaluate(point: Point) -> float:
         if (score := known.get(point)) is None:
-            score = _score(cell, point, data, min(spec.samples, len(data)))
+            score = _score(cell, point, samples)
             known.add(point, score)
             shown(point, score)
         return score
 
-    best, score = search(spec.grids[cell.method], evaluate, spec.step, spec.rounds)
-    return Found(best, score, len(known))
+    best, score = search(spec.grids[cell.method], evaluate, spec.step, spec.rounds, spec.gain)
+    return Found(best, score if tasks[cell.task].larger_is_better else -score, len(known))
 
 
-def _score(cell: Cell, point: Point, data: Dataset, samples: int) -> float:
-    cls, example = methods[cell.method], data[0]
+def _score(cell: Cell, point: Point, samples: list[Sample]) -> float:
+    cls, example = methods[cell.method], samples[0]
     try:
         params = cls.Params(**{**cell.params, **point})
     except ValidationError:  # a step out of the range that the method allows
-        return OUT_OF_RANGE
-    method = cls(params, Context(cell.device, cell.backend, cell.threads, cell.seed, example))
-    task = tasks[cell.task](example)
+        return NO_SCORE
+    context = cell.context(example)
+    method = cls(params, context)
+    task = tasks[cell.task](example, context.protocol)
     with torch.inference_mode():
-        for index in range(samples):
-            sample = data[index]
+        for sample in samples:
             task.score(method.finish(method.run(method.prepare(sample))), sample)
     score = task.summary()[task.goal]
+    if math.isnan(score):  # undefined on these samples, or the method broke down
+        return NO_SCORE
     return score if task.larger_is_better else -score
 
 
 def _identity(cell: Cell, spec: TuningSpec) -> str:
     """All but the point that a score depends on."""
-    facts = cell.model_dump(mode="json", include={"method", "params", "data", "seed", "backend"})
+    deciding = {"method", "params", "protocol", "data", "seed", "backend"}
+    facts = cell.model_dump(mode="json", include=deciding)
+    sought = spec.grids[cell.method]  # once found they stand in the suite, and change nothing here
+    facts["params"] = {name: value for name, value in cell.params.items() if name not in sought}
     chosen = spec.model_dump(mode="json", include={"split", "samples", "params"})
     return json.dumps([facts, chosen], sort_keys=True)
 

@@ -10,7 +10,11 @@ Evaluate = Callable[[Point], float]
 
 
 def search(
-    grid: Mapping[str, Sequence[float]], evaluate: Evaluate, step: float, rounds: int
+    grid: Mapping[str, Sequence[float]],
+    evaluate: Evaluate,
+    step: float,
+    rounds: int,
+    gain: float = 0.0,
 ) -> tuple[Point, float]:
     """The best point found and its score; larger is better.
 
@@ -19,15 +23,16 @@ def search(
         evaluate: the score of a point; asked again for points that were asked before.
         step: factor to the neighbours of the best, its square root in each further round.
         rounds: how often to search around the best.
+        gain: share of the score that a step has to gain.
     """
     points = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     best = max(points, key=evaluate)
     for number in range(rounds):
-        best = _climb(best, evaluate, step ** (0.5**number))
+        best = _climb(best, evaluate, step ** (0.5**number), gain)
     return best, evaluate(best)
 
 
-def _climb(best: Point, evaluate: Evaluate, step: float) -> Point:
+def _climb(best: Point, evaluate: Evaluate, step: float, gain: float) -> Point:
     """Go to a better neighbour until there is none."""
     while True:
         neighbours = [
@@ -36,6 +41,7 @@ def _climb(best: Point, evaluate: Evaluate, step: float) -> Point:
             for factor in (step, 1 / step)
         ]
         candidate = max(neighbours, key=evaluate)
-        if evaluate(candidate) <= evaluate(best):
+        now = evaluate(best)
+        if evaluate(candidate) <= now + gain * abs(now):
             return best
         best = candidate

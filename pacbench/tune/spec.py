@@ -27,3 +27,6 @@ class TuningSpec(BaseModel):
         1.6, gt=1, description="factor between the values that are tried around the grid's best"
     )
     rounds: int = Field(2, ge=0, description="searches around the best, each with a finer step")
+    gain: float = Field(
+        0.001, ge=0, lt=1, description="share of the score that such a step has to gain"
+    )

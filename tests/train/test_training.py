@@ -13,12 +13,15 @@ from typing import Any
 import pytest
 import torch
 import yaml
+from pydantic import ValidationError
 
 from pacbench import session
 from pacbench.errors import UserError
 from pacbench.suite import Cell, load_suite
 from pacbench.train.checkpoint import load, read_log, save
 from pacbench.train.job import learnable, run_training, slug
+from pacbench.train.learning import Learning
+from pacbench.train.optimiser import adam_for, set_step
 from pacbench.train.spec import TrainingSpec
 from pacbench.train.trainer import train
 from pacbench.train.weights import load_weights
@@ -80,6 +83,7 @@ def test_training_lowers_the_loss_and_keeps_its_papers(cell: Cell, tmp_path: Pat
     assert best == max(float(row["score"]) for row in log)
     about = json.loads((folder / "training.json").read_text())
     assert about["best_score"] == best
+    assert (folder / "log.png").stat().st_size > 0
     assert about["command"] == "command"
     assert about["training"]["iterations"] == 40
     assert about["cell"]["params"]["dilations"] == [2]
@@ -127,6 +131,48 @@ def test_learning_rate_falls_at_the_milestones() -> None:
     assert rates == pytest.approx([1.0] * 5 + [0.1] * 4 + [0.01])
 
 
+def test_a_budget_shortens_the_schedule() -> None:
+    spec = TrainingSpec(iterations=1000, budget=0.01, learning_rate=1.0, milestones=[0.5])
+    assert spec.steps == 10
+    assert [spec.learning_rate_at(i) for i in (4, 5)] == pytest.approx([1.0, 0.1])
+
+
+def test_a_method_has_keys_of_its_own() -> None:
+    spec = TrainingSpec(methods={"pac_crf": {"batch": 3}, "PAC-CRF, 32": {"iterations": 7}})
+    own = spec.for_method("pac_crf", "PAC-CRF, 32")
+    assert (own.batch, own.iterations) == (3, 7)
+    assert spec.for_method("conv_crf", "Conv-CRF").batch == TrainingSpec().batch
+    with pytest.raises(ValidationError, match="batches"):
+        TrainingSpec(methods={"pac_crf": {"batches": 3}})
+
+
+def test_a_frozen_part_learns_after_its_share(cell: Cell, tmp_path: Path) -> None:
+    changes: dict[str, Any] = {"frozen": {"crf.messengers": 0.5}, "milestones": []}
+    first, _ = run(cell, tmp_path / "first", **changes, iterations=3, budget=2.0, validate_every=3)
+    log = read_log(first / "log.csv")
+    assert [row["iteration"] for row in log] == ["0", "3", "6"]
+    frozen, _ = run(cell, tmp_path / "frozen", frozen={"crf.messengers": 0.99}, iterations=3)
+    key = "crf.messengers.0.weight"
+    start = load(frozen / "checkpoint.pt")["module"]
+    learned = load(first / "checkpoint.pt")["module"]
+    assert not torch.equal(start["feat_scales.0"], torch.full((3,), 30.0))
+    assert not torch.equal(start[key], learned[key])
+    with pytest.raises(
+        UserError, match=r"frozen.crf.messenger: .* \(did you mean 'crf.messengers'"
+    ):
+        run(cell, tmp_path / "none", frozen={"crf.messenger": 0.5})
+
+
+def test_large_weights_move_in_proportion() -> None:
+    module = torch.nn.ParameterDict({"small": torch.ones(2) / 2, "large": torch.full((2,), 30.0)})
+    optimiser = adam_for(module)
+    set_step(optimiser, TrainingSpec(learning_rate=0.1), step=0)
+    sum(p.sum() for p in module.values()).backward()
+    optimiser.step()
+    assert module["small"].tolist() == pytest.approx([0.4, 0.4])
+    assert module["large"].tolist() == pytest.approx([27.0, 27.0])
+
+
 def test_trained_weights_are_used_by_a_suite(cell: Cell, suite: Path, tmp_path: Path) -> None:
     folder, _ = run(cell, tmp_path / "out")
     source = load_suite(str(suite), [f"methods.1.params.weights={folder / 'weights.pt'}"])
@@ -135,11 +181,14 @@ def test_trained_weights_are_used_by_a_suite(cell: Cell, suite: Path, tmp_path: 
     assert trained.id != cell.id
 
 
-class Diverges:
+class Diverges(Learning):
     """A loss that is not finite from the third step on."""
 
-    def batch(self, iteration: int) -> float:
-        return float("inf") if iteration == 2 else 1.0
+    def __init__(self) -> None:
+        self.device = "cpu"
+
+    def batch(self, number: int) -> float:
+        return float("inf") if number == 2 else 1.0
 
     def loss(self, module: torch.nn.Module, batch: float) -> torch.Tensor:
         return batch * sum(p.square().sum() for p in module.parameters())
