@@ -44,10 +44,15 @@ class ConfusionMatrix:
         self.counts += pairs.reshape(self.classes, self.classes)
         return self
 
-    def iou(self) -> NDArray[np.float64]:
-        """(classes,) intersection over union; NaN for a class that neither map has."""
+    def intersections_and_unions(self) -> list[tuple[int, int]]:
+        """Per class, the pixels that both maps give it and those that either does."""
         hit = np.diag(self.counts)
         union = self.counts.sum(axis=0) + self.counts.sum(axis=1) - hit
+        return list(zip(hit.tolist(), union.tolist(), strict=True))
+
+    def iou(self) -> NDArray[np.float64]:
+        """(classes,) intersection over union; NaN for a class that neither map has."""
+        hit, union = np.array(self.intersections_and_unions()).T
         iou = np.full(self.classes, np.nan)
         np.divide(hit, union, out=iou, where=union > 0)
         return iou
@@ -97,6 +102,8 @@ class SegmentationScore(Score):
 
     def __init__(self, classes: int) -> None:
         self.classes = classes
+        self.last = ConfusionMatrix(classes)
+        """Of the image that was added last."""
         self._all = ConfusionMatrix(classes)
         self._bands = {width: ConfusionMatrix(classes) for width in TRIMAP_WIDTHS}
 
@@ -107,6 +114,7 @@ class SegmentationScore(Score):
         prediction = np.asarray(output, dtype=np.int64)
         image = ConfusionMatrix(self.classes).add(prediction, labels)
         self._all.counts += image.counts
+        self.last = image
         distance = distance_to_label_edge(labels)
         bands = {}
         for width, total in self._bands.items():

@@ -13,11 +13,10 @@ from matplotlib.figure import Figure
 from pacbench.colours import PLOT_COLOURS
 from pacbench.errors import UserError
 from pacbench.record import Record
-from pacbench.report.crf import Notes
-from pacbench.report.figures import STYLE
 from pacbench.report.naming import name_of, varying_axes
+from pacbench.report.plots.style import STYLE
 from pacbench.report.run import Results
-from pacbench.report.table import Column, Entry, Table
+from pacbench.report.table import Column, Entry, Notes, Table
 from pacbench.timing import Timing
 from pacbench.timing.intervals import Estimate, bootstrapped_medians, ratio
 
@@ -76,6 +75,18 @@ def _between(runs: Sequence[Results]) -> list[Comparison]:
             doubts = _doubts(record.timing, other.timing)
             found.append(Comparison(ours, runs[0].folder.path.name, estimate, False, doubts))
     return found
+
+
+def runtime_ratio(ours: Record, theirs: Record) -> tuple[Estimate, bool] | None:
+    """How many times as long ``ours`` takes, and whether both were timed in the same rounds.
+
+    None where one of them was not timed.
+    """
+    if ours.timing is None or theirs.timing is None:
+        return None
+    if ours.timing.race and ours.timing.race == theirs.timing.race:
+        return ratio(ours.timing.by_process(), theirs.timing.by_process()), True
+    return _unpaired(ours.timing, theirs.timing), False
 
 
 def _key(record: Record) -> str:

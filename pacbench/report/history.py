@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from pacbench.colours import PLOT_COLOURS
-from pacbench.report.figures import STYLE
 from pacbench.report.naming import name_of, varying_axes
+from pacbench.report.plots.style import STYLE
 from pacbench.report.run import Results
 from pacbench.report.table import Column, Entry, Table
 

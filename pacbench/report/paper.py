@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -10,6 +11,33 @@ import yaml
 
 from pacbench.errors import UserError, did_you_mean, listing
 from pacbench.suite.cells import Cell
+
+CONDITIONS = {
+    "tab_upsample_depth": "NYU Depth V2, nearest-neighbour downsampled",
+    "tab_upsample_flow": "Sintel clean, bilinearly downsampled",
+    "tab_upsample_arch": "parameters of the depth networks",
+    "tab_crf": "Pascal VOC val / test with FCN-8s unaries, on its authors' hardware",
+    "tab_crf_mfsteps": "Pascal VOC val with FCN-8s unaries, on its authors' hardware",
+    "dilation_ablation": "Pascal VOC val / test with FCN-8s unaries",
+    "tab_hotswap": "Pascal VOC val / test, on its authors' hardware",
+}
+"""What the paper measured each of its tables on."""
+
+
+@dataclass(frozen=True)
+class PaperFigures:
+    """What the paper prints of one cell.
+
+    Attributes:
+        score: as printed, val and test apart where it has both; ``+`` where it is a gain.
+        value: the score as a number, on the validation set.
+        runtime_ms, parameters_k: in the units of the paper.
+    """
+
+    score: str | None = None
+    value: float | None = None
+    runtime_ms: float | None = None
+    parameters_k: float | None = None
 
 
 @cache
@@ -20,8 +48,9 @@ def paper_tables() -> dict[str, Any]:
     return tables
 
 
-def paper_rows(table: str | None) -> dict[str, Any]:
-    """The rows of one table of the paper by method; none if no table is named."""
+@cache
+def paper_rows(table: str | None) -> dict[tuple[str, int | None], PaperFigures]:
+    """One table of the paper by its row and factor or mean-field steps; empty for no table."""
     if table is None:
         return {}
     tables = paper_tables()
@@ -31,22 +60,47 @@ def paper_rows(table: str | None) -> dict[str, Any]:
             f"it has {listing(tables)}"
         )
     content = tables[table]
-    return dict(content["rows"]) if "rows" in content else _rows_by_steps(content)
+    if "steps" in content:
+        return _by_steps(content)
+    if "factors" in content:
+        return _by_factor(content)
+    return {(row, None): _segmentation(figures) for row, figures in content["rows"].items()}
 
 
-def paper_row(table: str | None, cell: Cell) -> dict[str, Any] | None:
+def paper_figures(table: str | None, cell: Cell) -> PaperFigures | None:
     """The paper's figures for what a cell measures; None if it has none."""
-    rows = paper_rows(table)
-    steps = cell.params.get("steps")
-    return rows.get(cell.paper_row or "") or rows.get(f"{cell.paper_row}/{steps}")
+    rows, facts = paper_rows(table), cell.facts()
+    for place in (facts.get("factor"), facts.get("steps"), None):
+        if found := rows.get((cell.paper_row or "", place)):
+            return found
+    return None
 
 
-def _rows_by_steps(content: dict[str, Any]) -> dict[str, Any]:
+def _by_steps(content: dict[str, Any]) -> dict[tuple[str, int | None], PaperFigures]:
     """The ablation of mean-field steps, which the paper prints for PAC-CRF 16-64 only."""
-    if "steps" not in content:
-        return {}
     columns = zip(content["steps"], content["miou_val"], content["time_ms"], strict=True)
     return {
-        f"pac_crf_16_64/{steps}": {"miou_val": miou, "runtime_ms": time}
+        ("pac_crf_16_64", steps): PaperFigures(f"{miou:.2f}", miou, time)
         for steps, miou, time in columns
     }
+
+
+def _by_factor(content: dict[str, Any]) -> dict[tuple[str, int | None], PaperFigures]:
+    figures = {}
+    for row, values in content.get("rows", {}).items():
+        digits = 3 if content["metric"] == "epe" else 2
+        for factor, value in zip(content["factors"], values, strict=True):
+            figures[row, factor] = PaperFigures(f"{value:.{digits}f}", value)
+    for row, values in content.get("params_k", {}).items():
+        for factor, value in zip(content["factors"], values, strict=True):
+            figures[row, factor] = PaperFigures(parameters_k=value)
+    return figures
+
+
+def _segmentation(row: dict[str, Any]) -> PaperFigures:
+    if "miou_val" in row:
+        score = f"{row['miou_val']:.2f} / {row['miou_test']:.2f}"
+    else:
+        score = f"{row['gain_val']:+.2f} / {row['gain_test']:+.2f}"
+    value = row.get("miou_val", row.get("gain_val"))
+    return PaperFigures(score, value, row.get("runtime_ms"))

@@ -1,34 +1,43 @@
-"""A run, read back whole: what its tables and figures are made from."""
+"""A run, read back whole, or several as one: what tables, figures and claims are made from."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from pacbench.environment import Environment
 from pacbench.errors import UserError
 from pacbench.record import Record
-from pacbench.report.crf import crf_table
-from pacbench.report.figures import FIGURES
-from pacbench.report.op import op_table
-from pacbench.report.table import RENDERERS, Table
 from pacbench.store import RunFolder
 from pacbench.suite.load import load_suite
 from pacbench.suite.schema import Suite
-
-TABLES: dict[str, Callable[[Suite, list[Record], Environment], Table]] = {"crf": crf_table}
+from pacbench.timing.peak import Peak
 
 
 @dataclass(frozen=True)
 class Results:
-    """The suite of a run, its environment and its records in the order of the suite's cells."""
+    """The suite of a run, its environment and its records in the order of the suite's cells.
 
-    folder: RunFolder
+    Attributes:
+        folders: of the run, or of all that were merged.
+        environments: by id, that of the run first.
+        peaks: the machine's limits by threads, where they were measured.
+    """
+
+    folders: list[RunFolder]
     suite: Suite
-    environment: Environment
+    environments: dict[str, Environment]
     records: list[Record]
+    peaks: list[Peak]
     warnings: list[str]
+
+    @property
+    def folder(self) -> RunFolder:
+        return self.folders[0]
+
+    @property
+    def environment(self) -> Environment:
+        return next(iter(self.environments.values()))
 
 
 def read(folder: RunFolder) -> Results:
@@ -42,45 +51,53 @@ def read(folder: RunFolder) -> Results:
             f"`pacbench run --resume {folder.path}`"
         )
     records.sort(key=lambda record: order.get(record.id, len(order)))
-    return Results(folder, suite, folder.environment(), records, warnings)
+    environment = folder.environment()
+    environments = {environment.id: environment}
+    return Results([folder], suite, environments, records, folder.peaks(), warnings)
 
 
-def table_of(results: Results) -> Table:
-    """The table of a run, in the shape that its task has."""
-    task = results.suite.task
-    if task == "op":
-        peaks = results.folder.peaks()
-        return op_table(results.suite, results.records, results.environment, peaks)
-    if task not in TABLES:
-        raise UserError(f"{results.folder.path}: there is no table for task '{task}' yet")
-    return TABLES[task](results.suite, results.records, results.environment)
+def merge(runs: Sequence[Results], mix_environments: bool = False) -> Results:
+    """Several runs of one task as one; of a cell that more than one has, the last stands.
+
+    Raises:
+        UserError: runs of different tasks, or of different environments and not told to mix them.
+    """
+    first = runs[0]
+    records: dict[str, Record] = {}
+    environments = dict(first.environments)
+    warnings: list[str] = []
+    for run in runs:
+        if run.suite.task != first.suite.task:
+            raise UserError(
+                f"{run.folder.path}: is of task '{run.suite.task}', {first.folder.path} of "
+                f"'{first.suite.task}'; one table shows one task"
+            )
+        differences = first.environment.differences(run.environment)
+        if differences and not mix_environments:
+            raise UserError(
+                f"{run.folder.path}: was measured in another environment than "
+                f"{first.folder.path} (there, here):\n  "
+                + "\n  ".join(differences)
+                + "\nso their times do not compare; show them together with --mix-environments"
+            )
+        environments |= run.environments
+        twice = [record for record in run.records if record.id in records]
+        warnings += run.warnings
+        warnings += [f"{record.cell}: is in several runs; the last stands" for record in twice]
+        records |= {record.id: record for record in run.records}
+    return replace(
+        first,
+        folders=[folder for run in runs for folder in run.folders],
+        records=list(records.values()),
+        environments=environments,
+        peaks=next((run.peaks for run in runs if run.peaks), []),
+        warnings=warnings,
+    )
 
 
-def write_tables(results: Results, formats: list[str]) -> list[Path]:
-    """Write the table to ``tables/`` of the run, a file per format."""
-    folder = results.folder.path / "tables"
-    folder.mkdir(exist_ok=True)
-    table = table_of(results)
-    paths = []
-    for name in formats:
-        suffix, render = RENDERERS[name]
-        path = folder / f"{table.name}{suffix}"
-        path.write_text(render(table), encoding="utf-8")
-        paths.append(path)
-    return paths
-
-
-def write_figures(results: Results, formats: list[str]) -> list[Path]:
-    """Draw every figure that the task has to ``figures/`` of the run."""
-    folder = results.folder.path / "figures"
-    folder.mkdir(exist_ok=True)
-    paths = []
-    for name, draw in FIGURES.get(results.suite.task, {}).items():
-        figure = draw(results.suite, results.records, results.folder.pictures)
-        if figure is None:
-            continue
-        for extension in formats:
-            path = folder / f"{results.suite.name}-{name}.{extension}"
-            figure.savefig(path)
-            paths.append(path)
-    return paths
+def by_suite(runs: Sequence[Results], mix_environments: bool = False) -> list[Results]:
+    """One for each suite, runs of the same suite merged."""
+    alike: dict[tuple[str, str], list[Results]] = {}
+    for run in runs:
+        alike.setdefault((run.suite.name, run.suite.task), []).append(run)
+    return [merge(group, mix_environments) for group in alike.values()]

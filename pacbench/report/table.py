@@ -1,142 +1,119 @@
-"""A table as data, and the formats that it is written in."""
+"""A table as data: entries with their intervals, the best of a column marked."""
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from itertools import groupby
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
+
+Better = Literal["more", "less"]
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column; those that share a ``group`` ("measured", "paper") stand under one heading."""
+    """A column; those that share a ``group`` ("measured", "paper") stand under one heading.
+
+    Attributes:
+        better: which of its values is best; None where none is.
+    """
 
     title: str
     group: str = ""
     align: Literal["l", "r"] = "r"
+    better: Better | None = None
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What a cell of a table shows, and the value behind it for those who compute with it."""
+    """What a cell of a table shows, and the value behind it for those who compute with it.
+
+    Attributes:
+        low, high: the 95 % interval of the value.
+        mark: refers to a note.
+        rank: 1 for the best of its column, 2 for the second, 0 for all others.
+    """
 
     text: str
     value: float | str | None = None
+    low: float | None = None
+    high: float | None = None
+    mark: str = ""
+    rank: int = 0
+
+
+NOTHING = Entry("–")
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under columns, with a caption and what a reader must know (``notes``)."""
+    """Rows under columns, and what a reader must know.
+
+    Attributes:
+        name: of the file and of the LaTeX label.
+        caption: what the table shows, in a sentence.
+        conditions: the rest of its caption: data, protocol, device and backend.
+        notes: what stands beneath: footnotes, and how to read the figures.
+    """
 
     name: str
     caption: str
     columns: list[Column]
     rows: list[list[Entry]]
     notes: list[str] = field(default_factory=list)
+    conditions: list[str] = field(default_factory=list)
+
+    @property
+    def whole_caption(self) -> str:
+        return ". ".join([self.caption, *(c[0].upper() + c[1:] for c in self.conditions)]) + "."
 
 
-def markdown(table: Table) -> str:
-    """GitHub's markdown, padded so that it reads as plain text as well."""
-    titles = [f"{c.group}: {c.title}" if c.group else c.title for c in table.columns]
-    cells = [[entry.text.replace("|", "\\|") for entry in row] for row in table.rows]
-    widths = [max(3, *(len(row[i]) for row in [titles, *cells])) for i in range(len(titles))]
+class Notes:
+    """Footnotes: the same text gets the same mark."""
 
-    def line(row: list[str]) -> str:
-        padded = (
-            text.ljust(width) if column.align == "l" else text.rjust(width)
-            for text, width, column in zip(row, widths, table.columns, strict=True)
-        )
-        return "| " + " | ".join(padded) + " |"
+    def __init__(self) -> None:
+        self._texts: list[str] = []
 
-    rule = [
-        "-" * width if column.align == "l" else "-" * (width - 1) + ":"
-        for width, column in zip(widths, table.columns, strict=True)
-    ]
-    lines = [line(titles), line(rule), *(line(row) for row in cells)]
-    notes = [f"- {note}" for note in table.notes]
-    return "\n".join([f"**{table.caption}**", "", *lines, "", *notes]).rstrip() + "\n"
+    def mark(self, text: str) -> str:
+        """`` [1]`` to append to what the note is about; nothing for no note."""
+        if not text:
+            return ""
+        if text not in self._texts:
+            self._texts.append(text)
+        return f" [{self._texts.index(text) + 1}]"
+
+    def lines(self) -> list[str]:
+        return [f"[{number}] {text}" for number, text in enumerate(self._texts, start=1)]
 
 
-def latex(table: Table) -> str:
-    """A table environment that needs the booktabs package only."""
-    head = []
-    if any(column.group for column in table.columns):
-        head = _latex_groups(table.columns)
-    titles = " & ".join(_escape(column.title) for column in table.columns) + r" \\"
-    rows = [" & ".join(_escape(entry.text) for entry in row) + r" \\" for row in table.rows]
-    notes = [_escape(note) + r"\par" for note in table.notes]
-    return "\n".join(
-        [
-            r"\begin{table}",
-            r"\centering",
-            rf"\caption{{{_escape(table.caption)}}}",
-            rf"\label{{tab:pacbench-{table.name}}}",
-            rf"\begin{{tabular}}{{{''.join(column.align for column in table.columns)}}}",
-            r"\toprule",
-            *head,
-            titles,
-            r"\midrule",
-            *rows,
-            r"\bottomrule",
-            r"\end{tabular}",
-            r"\par\smallskip",
-            r"\begin{minipage}{\linewidth}\footnotesize",
-            *notes,
-            r"\end{minipage}",
-            r"\end{table}",
-            "",
-        ]
-    )
+def ranked(
+    columns: Sequence[Column], rows: Sequence[list[Entry]], groups: Sequence[Hashable]
+) -> list[list[Entry]]:
+    """The rows with the best and the second of each column marked, among rows of one group.
+
+    Values that print alike rank alike; a column in which only one row has a value has no best.
+    """
+    marked = [list(row) for row in rows]
+    for index, column in enumerate(columns):
+        if column.better is None:
+            continue
+        for group in dict.fromkeys(groups):
+            held = [row for row, of in zip(marked, groups, strict=True) if of == group]
+            _rank(held, index, largest_first=column.better == "more")
+    return marked
 
 
-def comma_separated(table: Table) -> str:
-    """The values at full precision, one row a line, for other programs."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(f"{c.group} {c.title}".strip() for c in table.columns)
-    for row in table.rows:
-        writer.writerow("" if entry.value is None else entry.value for entry in row)
-    return buffer.getvalue()
+def _rank(rows: list[list[Entry]], index: int, largest_first: bool) -> None:
+    valued = [row for row in rows if isinstance(row[index].value, (int, float))]
+    valued.sort(key=lambda row: float(row[index].value or 0), reverse=largest_first)
+    figures = list(dict.fromkeys(_figure(row[index]) for row in valued))
+    if len(figures) < 2:
+        return
+    for row in valued:
+        rank = figures.index(_figure(row[index])) + 1
+        if rank <= 2:
+            row[index] = replace(row[index], rank=rank)
 
 
-RENDERERS: dict[str, tuple[str, Callable[[Table], str]]] = {
-    "md": (".md", markdown),
-    "latex": (".tex", latex),
-    "csv": (".csv", comma_separated),
-}
-
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "×": r"$\times$",
-    "±": r"$\pm$",
-    "≥": r"$\ge$",
-    "≤": r"$\le$",
-    "−": "$-$",
-    "–": "--",
-    "α": r"$\alpha$",
-    "β": r"$\beta$",
-    "γ": r"$\gamma$",
-    "θ": r"$\theta$",
-    "σ": r"$\sigma$",
-    **{character: f"\\{character}" for character in "&%$#_{}"},
-}
-
-
-def _escape(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in text)
-
-
-def _latex_groups(columns: list[Column]) -> list[str]:
-    cells, rules, position = [], [], 1
-    for group, members in groupby(columns, key=lambda column: column.group):
-        width = len(list(members))
-        cells.append(rf"\multicolumn{{{width}}}{{c}}{{{_escape(group)}}}")
-        if group:
-            rules.append(rf"\cmidrule(lr){{{position}-{position + width - 1}}}")
-        position += width
-    return [" & ".join(cells) + r" \\", " ".join(rules)]
+def _figure(entry: Entry) -> str:
+    """What is printed of the value itself."""
+    return entry.text.partition(" ")[0]

@@ -1,0 +1,206 @@
+"""The columns that tables are made of: what each shows of a record."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from pacbench.record import Record
+from pacbench.report.scores import (
+    EDGE,
+    Score,
+    evidence,
+    gain_over_baseline,
+    is_baseline,
+    score_of,
+)
+from pacbench.report.table import NOTHING, Column, Entry
+from pacbench.suite.schema import ColumnName
+from pacbench.timing.intervals import Estimate
+from pacbench.timing.peak import Peak
+
+UNSTABLE = " †"
+
+
+@dataclass(frozen=True)
+class View:
+    """What a column may need besides the record: all records, and the machine's limits."""
+
+    records: Sequence[Record]
+    peaks: Sequence[Peak] = ()
+
+    @property
+    def score(self) -> Score | None:
+        return score_of(self.records)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A column and how it gets its entries from records that ran."""
+
+    column: Column
+    entry: Callable[[Record, View], Entry]
+
+
+def columns_of(names: Sequence[ColumnName], view: View) -> list[Shown]:
+    """The named columns, without those of which no record has anything to show."""
+    chosen = [_COLUMNS[name](view) for name in names]
+    ran = [record for record in view.records if record.ok]
+    return [
+        shown
+        for shown in chosen
+        if not ran or any(shown.entry(record, view) is not NOTHING for record in ran)
+    ]
+
+
+def estimated(estimate: Estimate, digits: int, signed: bool = False) -> Entry:
+    """``12.34 ± 0.56``, the ± being the farther bound of the 95 % interval; alone if unbounded."""
+    value, low, high = estimate
+    text = f"{value:{'+' if signed else ''}.{digits}f}".replace("-", "−")
+    reach = max(high - value, value - low)
+    if not math.isfinite(reach):
+        return Entry(text, value)
+    return Entry(f"{text} ± {reach:.{digits}f}", value, low, high)
+
+
+def significant(value: float, figures: int = 3) -> int:
+    """Digits after the point that show so many significant figures."""
+    return max(0, figures - 1 - math.floor(math.log10(abs(value)))) if value else 0
+
+
+def _score(view: View) -> Shown:
+    return _scored(view.score)
+
+
+def _edge(_: View) -> Shown:
+    return _scored(EDGE)
+
+
+def _scored(score: Score | None) -> Shown:
+    if score is None:
+        return Shown(Column("score"), lambda *_: NOTHING)
+
+    def entry(record: Record, _: View) -> Entry:
+        found = evidence(record, score)
+        return NOTHING if found is None else estimated(found.estimate(), score.digits)
+
+    return Shown(Column(score.title, better=score.better), entry)
+
+
+def _gain(view: View) -> Shown:
+    score = view.score
+
+    def entry(record: Record, view: View) -> Entry:
+        gained = gain_over_baseline(record, view.records, score) if score else None
+        if gained is None or score is None:
+            return NOTHING
+        return estimated(gained.estimate(), score.digits, signed=True)
+
+    better = score.better if score else None
+    return Shown(Column("gain", better=better), entry)
+
+
+def _runtime(_: View) -> Shown:
+    def entry(record: Record, view: View) -> Entry:
+        timing = record.timing
+        if timing is None or (record.cell.task == "crf" and is_baseline(record, view.records)):
+            return NOTHING
+        low, high = timing.interval or (timing.low, timing.high)
+        estimate = Estimate(1e3 * timing.median, 1e3 * low, 1e3 * high)
+        shown = estimated(estimate, significant(estimate.value))
+        mark = UNSTABLE if timing.unstable else ""
+        return Entry(shown.text, shown.value, shown.low, shown.high, mark)
+
+    return Shown(Column("runtime, ms", better="less"), entry)
+
+
+def _stage(name: str, title: str) -> Callable[[View], Shown]:
+    def entry(record: Record, _: View) -> Entry:
+        return _plain(record.stages.get(name), 1e3)
+
+    return lambda _: Shown(Column(title, better="less"), entry)
+
+
+def _plain(value: float | None, scale: float = 1) -> Entry:
+    if value is None:
+        return NOTHING
+    return Entry(f"{scale * value:.{significant(scale * value)}f}", scale * value)
+
+
+def _number(
+    title: str, value: Callable[[Record, View], float | None], better: str | None = None
+) -> Callable[[View], Shown]:
+    column = Column(title, better="less" if better == "less" else "more" if better else None)
+    return lambda _: Shown(column, lambda record, view: _plain(value(record, view)))
+
+
+def _memory(record: Record, view: View) -> float | None:
+    skipped = record.cell.task == "crf" and is_baseline(record, view.records)
+    return None if record.memory is None or skipped else record.memory / 1e6
+
+
+def _parameters(record: Record, _: View) -> float | None:
+    return record.architecture.parameters / 1e3 if record.architecture else None
+
+
+def _macs(record: Record, _: View) -> float | None:
+    return record.cost.flops / 2e9 if record.cost else None
+
+
+def _rate(record: Record, _: View) -> float | None:
+    return record.cost.flops / record.timing.median / 1e9 if record.cost and record.timing else None
+
+
+def _bandwidth(record: Record, _: View) -> float | None:
+    return record.cost.bytes / record.timing.median / 1e9 if record.cost and record.timing else None
+
+
+def _share(_: View) -> Shown:
+    def entry(record: Record, view: View) -> Entry:
+        peak = next((p for p in view.peaks if p.threads == record.cell.threads), None)
+        if peak is None or record.cost is None or record.timing is None:
+            return NOTHING
+        share = peak.least_seconds(record.cost) / record.timing.median
+        return Entry(f"{share:.0%}", share)
+
+    return Shown(Column("of peak"), entry)
+
+
+def _layers(_: View) -> Shown:
+    def entry(record: Record, _: View) -> Entry:
+        if record.architecture is None or not record.architecture.layers:
+            return NOTHING
+        branches = record.architecture.layers.values()
+        text = " / ".join(" ".join(layers) for layers in branches)
+        return Entry(text, text)
+
+    return Shown(Column("layers", align="l"), entry)
+
+
+def _word(name: str) -> Callable[[View], Shown]:
+    def entry(record: Record, _: View) -> Entry:
+        text = str(getattr(record.cell, name))
+        return Entry(text, text)
+
+    return lambda _: Shown(Column(name, align="l"), entry)
+
+
+_COLUMNS: dict[ColumnName, Callable[[View], Shown]] = {
+    "score": _score,
+    "gain": _gain,
+    "edge": _edge,
+    "runtime": _runtime,
+    "setup": _stage("set-up", "set-up, ms"),
+    "step": _stage("step", "step, ms"),
+    "memory": _number("memory, MB", _memory, "less"),
+    "parameters": _number("parameters, K", _parameters),
+    "macs": _number("GMACs", _macs),
+    "layers": _layers,
+    "rate": _number("GFLOP/s", _rate),
+    "bandwidth": _number("GB/s", _bandwidth),
+    "share": _share,
+    "backend": _word("backend"),
+    "device": _word("device"),
+}
+ALL_COLUMNS: tuple[ColumnName, ...] = tuple(_COLUMNS)
