@@ -20,5 +20,8 @@ def _label_colours() -> NDArray[np.uint8]:
 
 LABEL_COLOURS = _label_colours()
 
-# Okabe & Ito's palette: told apart by colour-blind readers and in print.
-PLOT_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+# Okabe & Ito's palette, told apart by colour-blind readers and in print; then four of Tol's.
+PLOT_COLOURS = (
+    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"),
+    *("#882255", "#999933", "#AA4499", "#888888"),
+)

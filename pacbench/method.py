@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
 from pacbench.data.base import Sample
+from pacbench.protocols.base import ProtocolParams
 from pacbench.registry import Registry
 from pacbench.timing.cost import Cost
 
@@ -56,13 +57,34 @@ class MethodParams(BaseModel):
 
 @dataclass(frozen=True)
 class Context:
-    """What a method is built for: where it runs, and an example of the samples it will see."""
+    """What a method is built for: where it runs, and what it will see.
+
+    Attributes:
+        example: one of the samples.
+        protocol: how the task makes inputs of them.
+    """
 
     device: DeviceName
     backend: str
     threads: int
     seed: int
     example: Sample
+    protocol: ProtocolParams = field(default_factory=ProtocolParams)
+
+
+class Architecture(BaseModel):
+    """What a network is made of.
+
+    Attributes:
+        parameters: numbers that training finds.
+        layers: per branch, in the paper's letters: ``C32`` is a convolution and ``P32`` a
+            transposed PAC with 32 filters.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    parameters: int
+    layers: dict[str, list[str]] = {}
 
 
 class Method(ABC):
@@ -91,6 +113,10 @@ class Method(ABC):
         """FLOPs and bytes of one ``run`` by the method's own formula; None if it has none."""
         return None
 
+    def architecture(self) -> Architecture | None:
+        """What the method is made of, if it is a network."""
+        return None
+
     def stages(self, inputs: Any) -> Iterator[str] | None:  # noqa: ARG002, as above
         """``run`` once more, yielding the name of each stage as it ends; None if it has none.
 
@@ -104,9 +130,15 @@ class LearnableMethod(Method):
 
     Attributes:
         module: what ``pacbench train`` trains.
+        weights_sha256: of the file that its weights come from, as records name it; None where
+            they are those that training starts from.
     """
 
     module: nn.Module
+    weights_sha256: str | None = None
+
+    def architecture(self) -> Architecture | None:
+        return Architecture(parameters=sum(p.numel() for p in self.module.parameters()))
 
 
 methods: Registry[Method] = Registry(

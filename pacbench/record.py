@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 
+from pacbench.method import Architecture
 from pacbench.process import Status
 from pacbench.suite.cells import Cell
 from pacbench.timing import Timing
@@ -24,10 +25,17 @@ class Failure(Strict):
 
 
 class ImageScore(Strict):
-    """Metrics of one sample."""
+    """Metrics of one sample.
+
+    Attributes:
+        counts: per class, pixels in the intersection and in the union of output and truth: what
+            the split's mIoU sums, so that its interval over samples can be told. Empty for tasks
+            whose metrics are means over samples.
+    """
 
     name: str
     metrics: dict[str, float]
+    counts: list[tuple[int, int]] = []
 
 
 class Seconds(Strict):
@@ -52,6 +60,8 @@ class Outcome(Strict):
     images: list[ImageScore]
     memory: int | None = None
     cost: Cost | None = None
+    architecture: Architecture | None = None
+    weights_sha256: str | None = None
     stages: dict[str, float] = {}
 
 
@@ -61,6 +71,8 @@ class Record(Strict):
     Attributes:
         memory: bytes that a call on the first sample needed beyond the inputs.
         cost: FLOPs and bytes of a call on the first sample, by the method's formula.
+        architecture: parameters and layers, where the method is a network.
+        weights_sha256: of the file of trained weights that the method used.
         stages: seconds of each stage that the method offers to be timed apart.
     """
 
@@ -74,6 +86,8 @@ class Record(Strict):
     timing: Timing | None = None
     memory: int | None = None
     cost: Cost | None = None
+    architecture: Architecture | None = None
+    weights_sha256: str | None = None
     stages: dict[str, float] = {}
     failure: Failure | None = None
     environment: str

@@ -39,10 +39,10 @@ class Trace:
 
 
 def groups(cells: Sequence[Cell]) -> list[list[Cell]]:
-    """Cells that share data and are timed against each other, in the order of the suite."""
+    """Cells that share inputs and are timed against each other, in the order of the suite."""
     alike: dict[str, list[Cell]] = {}
     for cell in cells:
-        alike.setdefault(cell.data.model_dump_json(), []).append(cell)
+        alike.setdefault(cell.model_dump_json(include={"data", "protocol"}), []).append(cell)
     return [
         group[start : start + TOGETHER]
         for group in alike.values()

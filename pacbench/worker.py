@@ -33,19 +33,26 @@ import torch
 from PIL import Image
 
 from pacbench.data.base import datasets
-from pacbench.method import Context, methods
+from pacbench.method import methods
 from pacbench.process import Status
 from pacbench.record import ImageScore, Outcome
 from pacbench.suite.cells import Cell
 from pacbench.tasks import tasks
-from pacbench.timing.blocks import Run, calls_per_block, no_garbage_collection, warm_up
+from pacbench.timing.blocks import (
+    SPINNING,
+    Run,
+    calls_per_block,
+    no_garbage_collection,
+    warm_up,
+)
 from pacbench.timing.device_clock import as_timed, clock_for
 from pacbench.timing.memory import peak_beyond_inputs
 from pacbench.timing.stages import Stages
 
 PR_SET_PDEATHSIG = 1
 SHORT_BLOCK = 0.02  # seconds; in a longer one a cold start does not count
-SPINNING = 0.008  # seconds for which idle OpenMP threads keep their cores from the next worker
+
+OF_CELL = {"output": "{}", "error": "{}-error"}  # pictures that are not the same for all cells
 
 
 class NotFiniteError(Exception):
@@ -71,11 +78,9 @@ class Bench:
         )
         self.count = min(len(self.dataset), cell.data.limit or len(self.dataset))
         self.example = self.dataset[0]
-        self.task = tasks[cell.task](self.example)
-        self.method = method_class(
-            method_class.Params(**cell.params),
-            Context(cell.device, cell.backend, cell.threads, cell.seed, self.example),
-        )
+        context = cell.context(self.example)
+        self.task = tasks[cell.task](self.example, context.protocol)
+        self.method = method_class(method_class.Params(**cell.params), context)
         self.clock = clock_for(cell.device)
         self.stages = Stages(cell.device)
         self.images: list[ImageScore] = []
@@ -128,6 +133,8 @@ class Bench:
             images=self.images,
             memory=self.memory,
             cost=next((cost for cost in self.costs if cost is not None), None),
+            architecture=self.method.architecture(),
+            weights_sha256=getattr(self.method, "weights_sha256", None),
             stages=self.stages.medians(),
         )
 
@@ -139,7 +146,8 @@ class Bench:
                 f"sample '{sample.name}' are NaN or Inf"
             )
         metrics = _defined(self.task.score(array, sample))
-        self.images.append(ImageScore(name=sample.name, metrics=metrics))
+        image = ImageScore(name=sample.name, metrics=metrics, counts=self.task.counts())
+        self.images.append(image)
         if index < self.cell.pictures:
             folder = self.pictures / sample.name
             _save_pictures(self.task.pictures(array, sample), folder, self.cell.id)
@@ -153,7 +161,7 @@ def _defined(metrics: dict[str, float]) -> dict[str, float]:
 def _save_pictures(pictures: dict[str, Any], folder: Path, cell_id: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, picture in pictures.items():
-        path = folder / f"{cell_id if name == 'output' else name}.png"
+        path = folder / f"{OF_CELL[name].format(cell_id) if name in OF_CELL else name}.png"
         Image.fromarray(picture).save(path)
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from pacbench.baselines.crf.lattice_crf import LatticeCRF, LatticeCRFMethod, LatticeCRFParams
+from pacbench.baselines.crf.lattice_crf import LatticeCRF, LatticeCRFParams
 from pacbench.kernels import PermutohedralLattice, gaussian_weight
 from pacbench.kernels.permutohedral_taps import gaussian_deviation
 from pacbench.method import Context, MethodInfo, methods
-from pacbench.tasks.crf import crf_inputs
+from pacbench.tasks.crf import TorchCRF, crf_inputs
 
 DIMENSIONS = (5, 2)  # of the appearance and the smoothness kernel
 
@@ -47,7 +47,7 @@ class BCLCRF(LatticeCRF):
 
 
 @methods.register("bcl_crf")
-class BCLCRFMethod(LatticeCRFMethod):
+class BCLCRFMethod(TorchCRF):
     info = MethodInfo(
         title="BCL-CRF",
         paper="Jampani et al., Learning sparse high dimensional filters",

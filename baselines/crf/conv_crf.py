@@ -12,6 +12,8 @@ from torch import Tensor, nn
 
 from pacbench.method import Context, MethodInfo, methods
 from pacbench.pac import PacCRF, create_position_feats, create_YXRGB
+from pacbench.pac.crf import Shared
+from pacbench.pac.mean_field import MeanField
 from pacbench.tasks.crf import TorchCRF, TorchCRFParams, crf_inputs
 
 
@@ -30,7 +32,7 @@ class ConvCRFParams(TorchCRFParams):
     theta_gamma: float = Field(3.0, gt=0, description="smoothness kernel, pixels")
 
 
-class ConvCRF(nn.Module):
+class ConvCRF(MeanField):
     """Two pairwise kernels on hand-made features: (y, x, r, g, b) and (y, x).
 
     Args:
@@ -50,6 +52,7 @@ class ConvCRF(nn.Module):
     ) -> None:
         super().__init__()
         self.params = params
+        self.num_steps = params.steps
         window = {
             "kernel_size": params.kernel_size,
             "dilation": params.dilation,
@@ -68,15 +71,17 @@ class ConvCRF(nn.Module):
         )
         self.rgb_scale = nn.Parameter(torch.full((3,), params.theta_beta))
 
-    def forward(self, unary: Tensor, image: Tensor) -> Tensor:
-        """Log marginals (B, L, H, W) from logits (B, L, H, W) and RGB levels (B, 3, H, W)."""
+    def set_up(self, unary: Tensor, image: Tensor) -> Shared:
         batch, _, height, width = image.shape
-        appearance = create_YXRGB(image.to(unary.dtype), self.params.theta_alpha, self.rgb_scale)
+        appearance = create_YXRGB(image, self.params.theta_alpha, self.rgb_scale)
         position = create_position_feats(
             (height, width), self.params.theta_gamma, batch, image.device
         )
-        output: Tensor = self.crf(unary, [appearance, position.to(unary.dtype)])
-        return output
+        kernels = self.crf.edge_kernels([appearance, position.to(unary.dtype)])
+        return self.crf.shared(unary, kernels)
+
+    def step(self, shared: Shared, log_q: Tensor) -> Tensor:
+        return self.crf.step(shared, log_q)
 
 
 @methods.register("conv_crf")

@@ -10,10 +10,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from pacbench.baselines.crf.lattice_crf import LatticeCRF, LatticeCRFMethod, LatticeCRFParams
+from pacbench.baselines.crf.lattice_crf import LatticeCRF, LatticeCRFParams
 from pacbench.kernels import PermutohedralLattice
 from pacbench.method import Context, MethodInfo, methods
-from pacbench.tasks.crf import crf_inputs
+from pacbench.tasks.crf import TorchCRF, crf_inputs
 
 
 class CRFRNN(LatticeCRF):
@@ -36,7 +36,7 @@ class CRFRNN(LatticeCRF):
 
 
 @methods.register("crf_rnn")
-class CRFRNNMethod(LatticeCRFMethod):
+class CRFRNNMethod(TorchCRF):
     info = MethodInfo(
         title="CRF-RNN",
         paper="Zheng et al., Conditional random fields as recurrent neural networks",

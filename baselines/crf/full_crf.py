@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,15 +63,27 @@ class FullCRF(Method):
 
     def run(self, inputs: Inputs) -> Array:
         """Set-up of both lattices and all mean-field steps; marginals (L, H, W)."""
+        height, width, _ = inputs.image.shape
+        marginals = np.asarray(self._set_up(inputs).inference(self.params.steps))
+        return marginals.reshape(-1, height, width)
+
+    def stages(self, inputs: Inputs) -> Iterator[str]:
+        crf = self._set_up(inputs)
+        marginals, scratch, norm = crf.startInference()
+        yield "set-up"
+        for _ in range(self.params.steps):
+            crf.stepInference(marginals, scratch, norm)
+            yield "step"
+
+    def finish(self, output: Array) -> Array:
+        return output
+
+    def _set_up(self, inputs: Inputs) -> densecrf.DenseCRF2D:
         p, (height, width, _) = self.params, inputs.image.shape
-        labels = len(inputs.energy)
-        crf = densecrf.DenseCRF2D(width, height, labels)
+        crf = densecrf.DenseCRF2D(width, height, len(inputs.energy))
         crf.setUnaryEnergy(inputs.energy)
         crf.addPairwiseGaussian(sxy=p.theta_gamma, compat=p.w2)
         crf.addPairwiseBilateral(
             sxy=p.theta_alpha, srgb=p.theta_beta, rgbim=inputs.image, compat=p.w1
         )
-        return np.asarray(crf.inference(p.steps)).reshape(labels, height, width)
-
-    def finish(self, output: Array) -> Array:
-        return output
+        return crf

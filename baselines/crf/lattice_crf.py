@@ -7,7 +7,7 @@ As pydensecrf computes it: two Gaussian kernels, appearance on (x, y, r, g, b) a
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
@@ -16,7 +16,8 @@ from torch import Tensor, nn
 
 from pacbench.kernels import PermutohedralLattice
 from pacbench.pac import create_position_feats
-from pacbench.tasks.crf import TorchCRF, TorchCRFParams
+from pacbench.pac.mean_field import MeanField
+from pacbench.tasks.crf import TorchCRFParams
 
 TINY = 1e-20  # pydensecrf's guard of the normalisation
 
@@ -32,7 +33,15 @@ class LatticeCRFParams(TorchCRFParams):
     theta_gamma: float = Field(3.0, gt=0, description="smoothness kernel, pixels")
 
 
-class LatticeCRF(nn.Module):
+@dataclass(frozen=True)
+class Shared:
+    """What all steps share: the weighted unaries (B, L, H, W), and a lattice for each kernel."""
+
+    unary: Tensor
+    lattices: list[PermutohedralLattice]
+
+
+class LatticeCRF(MeanField):
     """Mean field in a dense CRF, with a learned compatibility μ that starts as Potts:
 
         log Q_i(l) = unary_weight · unary_i(l) − Σ_l' μ(l, l') Σ_k w^k Σ_j K^k(f_i, f_j) Q_j(l')
@@ -47,6 +56,7 @@ class LatticeCRF(nn.Module):
         super().__init__()
         self.channels = channels
         self.params = params
+        self.num_steps = params.steps
         self.backend = backend
         self.unary_weight = nn.Parameter(torch.tensor(1.0))
         self.compatibility = nn.Parameter(1 - torch.eye(channels))
@@ -67,30 +77,22 @@ class LatticeCRF(nn.Module):
         """What features are multiplied by, for Gaussians of the width that θ says."""
         return 1.0
 
-    def lattices(self, image: Tensor) -> list[PermutohedralLattice]:
-        """What depends on the image (B, 3, H, W) alone: built once, for all steps.
+    def set_up(self, unary: Tensor, image: Tensor) -> Shared:
+        """The weighted unaries, and a lattice for each kernel.
 
-        One lattice for each kernel, normalised: its filters multiply by 1/√(K·1) before and after.
+        The lattices are normalised: their filters multiply by 1/√(K·1) before and after.
         """
-        return [self._normalised(i, f) for i, f in enumerate(self._features(image))]
+        lattices = [self._normalised(i, f) for i, f in enumerate(self._features(image))]
+        return Shared(unary * self.unary_weight, lattices)
 
-    def step(self, unary: Tensor, lattices: list[PermutohedralLattice], log_q: Tensor) -> Tensor:
-        """One mean-field step: log Q (B, L, H, W), not normalised."""
+    def step(self, shared: Shared, log_q: Tensor) -> Tensor:
         marginals = F.softmax(log_q, dim=1)
         appearance, smoothness = (
             self.weighted(index, self.filter(index, lattice, marginals))
-            for index, lattice in enumerate(lattices)
+            for index, lattice in enumerate(shared.lattices)
         )
         message = F.conv2d(appearance + smoothness, self.compatibility[:, :, None, None])
-        return unary * self.unary_weight - message
-
-    def forward(self, unary: Tensor, image: Tensor) -> Tensor:
-        """Log marginals (B, L, H, W) from logits (B, L, H, W) and RGB levels (B, 3, H, W)."""
-        lattices = self.lattices(image.to(unary.dtype))
-        log_q = unary
-        for _ in range(self.params.steps):
-            log_q = self.step(unary, lattices, log_q)
-        return log_q
+        return shared.unary - message
 
     def _features(self, image: Tensor) -> tuple[Tensor, Tensor]:
         p, batch, size = self.params, image.shape[0], (image.shape[2], image.shape[3])
@@ -105,18 +107,3 @@ class LatticeCRF(nn.Module):
         with torch.no_grad():
             total = self.initial_filter(index, lattice, torch.ones_like(features[:, :1]))
         return lattice.scaled((total + TINY).rsqrt())
-
-
-class LatticeCRFMethod(TorchCRF):
-    """A :class:`LatticeCRF` whose set-up and steps can be timed apart."""
-
-    module: LatticeCRF
-
-    def stages(self, inputs: tuple[Tensor, Tensor]) -> Iterator[str]:
-        unary, image = inputs
-        lattices = self.module.lattices(image.to(unary.dtype))
-        yield "set-up"
-        log_q = unary
-        for _ in range(self.module.params.steps):
-            log_q = self.module.step(unary, lattices, log_q)
-            yield "step"

@@ -6,7 +6,21 @@ import sys
 
 import typer
 
-from pacbench.cli import compare, data, doctor, export, gate, listing, results, run, train, tune
+from pacbench.cli import (
+    claims,
+    compare,
+    data,
+    doctor,
+    export,
+    gate,
+    listing,
+    report,
+    results,
+    run,
+    train,
+    tune,
+    weights,
+)
 from pacbench.errors import UserError
 
 app = typer.Typer(
@@ -38,7 +52,10 @@ def options(
 run.add_to(app)
 train.add_to(app)
 tune.add_to(app)
+weights.add_to(app)
 results.add_to(app)
+claims.add_to(app)
+report.add_to(app)
 gate.add_to(app)
 compare.add_to(app)
 export.add_to(app)

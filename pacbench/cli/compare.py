@@ -58,7 +58,7 @@ def history(paths: History = None, format_: Format = "md", plot: Plot = None) ->
 
 
 def _show(table: Table, format_: str) -> None:
-    from pacbench.report.table import RENDERERS
+    from pacbench.report.formats import RENDERERS
 
     if format_ not in RENDERERS:
         raise UserError(f"--format {format_}: allowed: {', '.join(RENDERERS)}")

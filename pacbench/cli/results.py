@@ -1,4 +1,4 @@
-"""`pacbench table` and `pacbench plot`: what is made of a run that is there."""
+"""`pacbench table` and `pacbench plot`: what is made of runs that are there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,12 @@ if TYPE_CHECKING:
     from pacbench.report.run import Results
 
 Run = Annotated[str, typer.Argument(help="A run folder, its name, or latest.")]
+Runs = Annotated[list[str], typer.Argument(help="Run folders, their names, or latest.")]
 Out = Annotated[Path, typer.Option(metavar="DIR", help="Folder that run folders are made in.")]
+Mix = Annotated[
+    bool,
+    typer.Option("--mix-environments", help="Show runs of different environments together."),
+]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -23,33 +28,38 @@ def add_to(app: typer.Typer) -> None:
 
 
 def table(
-    run: Run,
-    format_: Annotated[str, typer.Option("--format", metavar="md|latex|csv")] = "md",
+    runs: Runs,
+    format_: Annotated[str, typer.Option("--format", metavar="md|latex|csv|json")] = "md",
+    mix_environments: Mix = False,
     out: Out = RUNS,
 ) -> None:
-    """Print the table of a run."""
-    from pacbench.report.run import table_of
-    from pacbench.report.table import RENDERERS
+    """Print the table of a run, or one of several runs of a task."""
+    from pacbench.report.formats import RENDERERS
+    from pacbench.report.run import merge
+    from pacbench.report.write import rendered
 
     if format_ not in RENDERERS:
         raise UserError(f"--format {format_}: allowed: {', '.join(RENDERERS)}")
-    _, render = RENDERERS[format_]
-    typer.echo(render(table_of(read_run(run, out))), nl=False)
+    results = merge([read_run(run, out) for run in runs], mix_environments)
+    typer.echo(rendered(results, format_), nl=False)
 
 
 def plot(
-    run: Run,
+    runs: Runs,
     format_: Annotated[list[str] | None, typer.Option("--format", metavar="png|pdf|svg")] = None,
+    mix_environments: Mix = False,
     out: Out = RUNS,
 ) -> None:
-    """Draw the figures of a run into its folder."""
-    from pacbench.report.run import write_figures
+    """Draw the figures of a run into its folder; of several runs, into that of the first."""
+    from pacbench.report.run import merge
+    from pacbench.report.write import write_figures
 
     formats = format_ or ["png"]
     for name in formats:
         if name not in ("png", "pdf", "svg"):
             raise UserError(f"--format {name}: allowed: png, pdf, svg")
-    for path in write_figures(read_run(run, out), formats):
+    results = merge([read_run(run, out) for run in runs], mix_environments)
+    for path in write_figures(results, formats):
         typer.echo(path)
 
 

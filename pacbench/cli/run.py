@@ -129,8 +129,8 @@ def _print_cells(planned: Plan, detailed: bool) -> None:
 
 def _report(folder: RunFolder, quiet: bool) -> int:
     """Write tables and figures, print the table; the exit code."""
-    from pacbench.report.run import read, table_of, write_figures, write_tables
-    from pacbench.report.table import markdown
+    from pacbench.report.run import read
+    from pacbench.report.write import rendered, write_figures, write_tables
 
     results = read(folder)
     for warning in results.warnings:
@@ -139,7 +139,7 @@ def _report(folder: RunFolder, quiet: bool) -> int:
     write_figures(results, list(results.suite.outputs.figures))
     failed = [record for record in results.records if not record.ok]
     if not quiet:
-        typer.echo("\n" + markdown(table_of(results)))
+        typer.echo("\n" + rendered(results, "md"))
         typer.echo(f"run folder: {folder.path}")
     for record in failed:
         message = record.failure.message if record.failure else ""

@@ -17,6 +17,16 @@ Picture = NDArray[np.uint8]
 """(H, W, 3)."""
 
 
+def map_colours(
+    values: NDArray[np.floating], low: float, high: float, name: str = "viridis"
+) -> Picture:
+    """(H, W) to the colours of matplotlib's map of that name; beyond the range, its ends."""
+    from matplotlib import colormaps
+
+    share = (values - low) / max(high - low, 1e-6)
+    return np.ascontiguousarray(colormaps[name](share, bytes=True)[..., :3])
+
+
 def flow_colours(flow: NDArray[np.float32], largest: float | None = None) -> Picture:
     """(2, H, W) pixels to the colour wheel of Baker et al. (Middlebury): direction is hue.
 
@@ -48,14 +58,11 @@ def _colour_wheel() -> NDArray[np.float64]:
 
 def panels_of(sample: Sample) -> dict[str, Picture]:
     """Title to picture, for each field that the sample has; unknown pixels are black."""
-    from matplotlib import colormaps
-
     panels = {"image": np.ascontiguousarray(sample.image.transpose(1, 2, 0))}
     known = np.ones(sample.image.shape[1:], dtype=bool) if sample.valid is None else sample.valid
     if sample.depth is not None and known.any():
         low, high = float(sample.depth[known].min()), float(sample.depth[known].max())
-        share = (sample.depth - low) / max(high - low, 1e-6)
-        colours = colormaps["viridis"](share, bytes=True)[..., :3]
+        colours = map_colours(sample.depth, low, high)
         panels[f"depth, {low:.2f} to {high:.2f} m"] = np.where(known[..., None], colours, 0)
     if sample.flow is not None:
         largest = float(np.hypot(*sample.flow).max())

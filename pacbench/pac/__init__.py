@@ -6,7 +6,9 @@ from pacbench.pac.features import create_position_feats, create_YXRGB
 from pacbench.pac.functional import pacconv2d, pacconv_transpose2d, packernel2d, pacpool2d
 from pacbench.pac.fused import pac_conv2d, pac_conv_transpose2d, pac_pool2d
 from pacbench.pac.guided_crf import ImageGuidedPacCRF
+from pacbench.pac.hot_swap import hot_swap, unswap
 from pacbench.pac.layers import PacConv2d, PacConvTranspose2d, PacPool2d
+from pacbench.pac.upsample import PacJointUpsample, PacJointUpsampleLite
 
 __all__ = [
     "ImageGuidedPacCRF",
@@ -14,9 +16,12 @@ __all__ = [
     "PacCRFLoose",
     "PacConv2d",
     "PacConvTranspose2d",
+    "PacJointUpsample",
+    "PacJointUpsampleLite",
     "PacPool2d",
     "create_YXRGB",
     "create_position_feats",
+    "hot_swap",
     "pac_conv2d",
     "pac_conv_transpose2d",
     "pac_pool2d",
@@ -24,4 +29,5 @@ __all__ = [
     "pacconv_transpose2d",
     "packernel2d",
     "pacpool2d",
+    "unswap",
 ]

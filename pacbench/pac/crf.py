@@ -6,12 +6,14 @@ Drop-in for the paper's release: names, arguments, defaults and ``state_dict`` k
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, get_args
+from dataclasses import dataclass
+from typing import Any, Literal, cast, get_args
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from pacbench.kernels import Pairwise, mean_field_step
 from pacbench.pac.blur import grow, shrink
 from pacbench.pac.init import CRF_PERTURBATION
 from pacbench.pac.layers import PacConv2d
@@ -19,6 +21,19 @@ from pacbench.pac.pairwise import CompatType, PairwiseKernel, check_word
 
 FinalOutput = Literal["log_Q", "softmax", "log_softmax"]
 Guides = Tensor | Sequence[Tensor]
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What all steps share.
+
+    Attributes:
+        unary: the weighted unaries (B, L, H, W).
+        terms: by blur, the pairwise terms that send their messages at 1/blur of the resolution.
+    """
+
+    unary: Tensor
+    terms: Mapping[int, Sequence[Pairwise]]
 
 
 class PacCRF(nn.Module):
@@ -171,32 +186,41 @@ class PacCRF(nn.Module):
             if edge_feat is None:
                 raise ValueError("edge_feat and edge_kernel are both None; one of them is needed")
             edge_kernel = self.edge_kernels(edge_feat)
-        kernels = self._one_each("edge_kernel", edge_kernel)
+        shared = self.shared(unary, edge_kernel)
         log_q = unary if logQ is None else logQ
         for _ in range(self.num_steps):
-            log_q = self._step(unary, kernels, log_q)
+            log_q = self.step(shared, log_q)
         return as_output(log_q, self.final_output)
 
-    def _step(self, unary: Tensor, kernels: Sequence[Tensor | None], log_q: Tensor) -> Tensor:
+    def shared(self, unary: Tensor, edge_kernel: Tensor | Sequence[Tensor | None]) -> Shared:
+        """What all steps share; the arguments are those of :meth:`forward`."""
+        terms: dict[int, list[Pairwise]] = {}
+        for index, kernel in enumerate(self._one_each("edge_kernel", edge_kernel)):
+            terms.setdefault(self.pairwise[index].blur, []).append(self._term(index, kernel))
+        return Shared(unary * self.unary_weight, terms)
+
+    def step(self, shared: Shared, log_q: Tensor) -> Tensor:
+        """One mean-field step: log Q (B, L, H, W), not normalised."""
         marginals = F.softmax(log_q, dim=1)
-        coarse = {1: marginals}
-        log_q = unary * self.unary_weight
-        for index, (pairwise, kernel) in enumerate(zip(self.pairwise, kernels, strict=True)):
-            if pairwise.blur not in coarse:
-                coarse[pairwise.blur] = shrink(marginals, pairwise.blur)
-            message = self._message(index, coarse[pairwise.blur], kernel)
-            learned = pairwise.learns_weight and not self.fixed_weighting
-            weight = self.pairwise_weights[index] if learned else pairwise.signed_weight
-            size = (unary.shape[2], unary.shape[3])
-            log_q = log_q - grow(message, pairwise.blur, size) * weight
+        size = (log_q.shape[2], log_q.shape[3])
+        log_q = shared.unary
+        for blur, terms in shared.terms.items():
+            if blur == 1:
+                log_q = mean_field_step(log_q, marginals, terms, backend=self.backend)
+            else:  # growth is linear: one serves all messages of a resolution
+                coarse = shrink(marginals, blur)
+                nothing = torch.zeros_like(coarse)
+                less = mean_field_step(nothing, coarse, terms, backend=self.backend)
+                log_q = log_q + grow(less, blur, size)
         return log_q
 
-    def _message(self, index: int, marginals: Tensor, kernel: Tensor | None) -> Tensor:
-        messenger, compatibility = self.messengers[index], self.compat[index]
-        message: Tensor = (
-            messenger(marginals) if kernel is None else messenger(marginals, None, kernel)
-        )
-        return message if compatibility is None else compatibility(message)
+    def _term(self, index: int, kernel: Tensor | None) -> Pairwise:
+        pairwise, compatibility = self.pairwise[index], self.compat[index]
+        learned = pairwise.learns_weight and not self.fixed_weighting
+        scale = self.pairwise_weights[index] if learned else pairwise.signed_weight
+        filters = cast("nn.Parameter", self.messengers[index].weight)
+        between = compatibility.weight[:, :, 0, 0] if isinstance(compatibility, nn.Conv2d) else None
+        return Pairwise(filters * scale, kernel, None, between, pairwise.dilation)
 
     def _one_each(self, name: str, given: Any) -> list[Any]:
         each = [given] * len(self.pairwise) if isinstance(given, Tensor) else list(given)

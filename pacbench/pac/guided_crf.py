@@ -7,12 +7,13 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from pacbench.pac.crf import FinalOutput, PacCRF
+from pacbench.pac.crf import FinalOutput, PacCRF, Shared, as_output
+from pacbench.pac.mean_field import MeanField
 
 RGB_SCALE = 30.0
 
 
-class ImageGuidedPacCRF(nn.Module):
+class ImageGuidedPacCRF(MeanField):
     """One PAC per dilation, each guided by RGB over a learned scale per channel; no positions.
 
     Args:
@@ -39,6 +40,7 @@ class ImageGuidedPacCRF(nn.Module):
         backend: str = "auto",
     ) -> None:
         super().__init__()
+        self.num_steps = num_steps
         kernels = [{"kernel_size": kernel_size, "dilation": dilation} for dilation in dilations]
         self.crf = PacCRF(
             channels,
@@ -52,9 +54,13 @@ class ImageGuidedPacCRF(nn.Module):
             nn.Parameter(torch.full((3,), float(rgb_scale))) for _ in dilations
         )
 
+    def set_up(self, unary: Tensor, image: Tensor) -> Shared:
+        guides = [image / scale.view(-1, 1, 1) for scale in self.feat_scales]
+        return self.crf.shared(unary, self.crf.edge_kernels(guides))
+
+    def step(self, shared: Shared, log_q: Tensor) -> Tensor:
+        return self.crf.step(shared, log_q)
+
     def forward(self, unary: Tensor, image: Tensor) -> Tensor:
         """Marginals (B, L, H, W) from logits (B, L, H, W) and RGB levels (B, 3, H, W)."""
-        image = image.to(unary.dtype)
-        guides = [image / scale.view(-1, 1, 1) for scale in self.feat_scales]
-        output: Tensor = self.crf(unary, guides)
-        return output
+        return as_output(super().forward(unary, image), self.crf.final_output)

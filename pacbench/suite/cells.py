@@ -1,26 +1,19 @@
-"""From a suite to its cells: every method × every combination of the axes that it takes."""
+"""One measured combination, and how filters and exclusions find it."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
-from itertools import product
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
-from pacbench.backend import resolve_backend
-from pacbench.data.base import Dataset, datasets
-from pacbench.errors import did_you_mean, listing
-from pacbench.method import DeviceName, Method, TaskName, methods
-from pacbench.registry import UnknownNameError
-from pacbench.suite.problems import Location, Problem, problems_of
-from pacbench.suite.schema import DataSpec, Limits, Suite, TimingSpec
-
-MAX_CELLS = 10_000
-DATA_AXIS = "data."
+from pacbench.data.base import Sample
+from pacbench.method import Context, DeviceName, TaskName
+from pacbench.suite.schema import DataSpec, Limits, TimingSpec
+from pacbench.tasks import tasks
 
 
 class Cell(BaseModel):
@@ -33,6 +26,7 @@ class Cell(BaseModel):
     label: str
     paper_row: str | None
     params: dict[str, Any]
+    protocol: dict[str, Any] = {}
     axes: dict[str, Any]
     backend: str
     device: DeviceName
@@ -49,11 +43,14 @@ class Cell(BaseModel):
     def id(self) -> str:
         """Short hash of everything that can change the result."""
         content = self.model_dump(mode="json", exclude={"label", "paper_row", "limits"})
+        if not self.protocol:  # of a task without one, whose ids are older than protocols
+            del content["protocol"]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
 
     def facts(self) -> dict[str, Any]:
         """What filters, exclusions and progress lines know a cell by."""
         return {
+            **self.protocol,
             **self.params,
             **self.axes,
             "method": self.method,
@@ -64,25 +61,14 @@ class Cell(BaseModel):
             "cell": self.id,
         }
 
+    def context(self, example: Sample) -> Context:
+        """What its method is built for, given a sample of its data."""
+        protocol = tasks[self.task].Protocol(**self.protocol)
+        return Context(self.device, self.backend, self.threads, self.seed, example, protocol)
+
     def __str__(self) -> str:
         swept = " ".join(f"{axis}={value}" for axis, value in self.axes.items())
         return f"{self.label} {swept}".rstrip() + f" [{self.backend}, {self.device}]"
-
-
-def expand(suite: Suite, device: DeviceName, threads: int) -> tuple[list[Cell], list[Problem]]:
-    """All cells of a suite and all that is wrong with what it names.
-
-    Args:
-        suite: a suite of valid shape.
-        device: where methods that can, run; the others run on the CPU.
-        threads: for cells that sweep no ``threads`` of their own.
-    """
-    expansion = _Expansion(suite, device, threads)
-    cells = [cell for cell in expansion.cells() if not _excluded(cell, suite.exclude)]
-    problems = expansion.problems
-    if not cells and not problems:
-        problems.append(Problem(("exclude",), "every combination is excluded: zero cells remain"))
-    return cells, problems
 
 
 def matches(cell: Cell, wanted: Mapping[str, Any]) -> bool:
@@ -100,7 +86,8 @@ def _fact_matches(key: str, value: Any, facts: Mapping[str, Any]) -> bool:
     return any(h == value or fnmatchcase(str(h), str(value)) for h in held)
 
 
-def _excluded(cell: Cell, exclusions: Iterable[Mapping[str, Any]]) -> bool:
+def excluded(cell: Cell, exclusions: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether all keys of any of the exclusions match the cell."""
     return any(
         all(
             any(matches(cell, {key: option}) for option in _options(value, cell, key))
@@ -117,175 +104,3 @@ def _options(value: Any, cell: Cell, key: str) -> list[Any]:
         if isinstance(value, list) and not isinstance(cell.facts().get(key), list)
         else [value]
     )
-
-
-class _Expansion:
-    """One walk over a suite that collects what is wrong instead of stopping at it."""
-
-    def __init__(self, suite: Suite, device: DeviceName, threads: int) -> None:
-        self.suite = suite
-        self.device = device
-        self.threads = threads
-        self.problems: list[Problem] = []
-        self.dataset: type[Dataset] | None = None  # once it is known to be right
-
-    def cells(self) -> Iterator[Cell]:
-        self._check_data()
-        known = {i: cls for i in range(len(self.suite.methods)) if (cls := self._method(i))}
-        self._check_axes(known)
-        self._check_exclusions(known)
-        seen: dict[str, int] = {}
-        for index, cls in known.items():
-            axes = [axis for axis in self.suite.sweep if self._takes(cls, axis)]
-            values = [range(len(self.suite.sweep[axis])) for axis in axes]
-            for picks in product(*values):
-                cell = self._cell(index, cls, dict(zip(axes, picks, strict=True)))
-                if cell is None:
-                    continue
-                first = seen.setdefault(cell.id, index)
-                if len(seen) > MAX_CELLS:
-                    self._problem(("sweep",), f"makes more than {MAX_CELLS:,} cells")
-                    return
-                if first != index:
-                    self._problem(("methods", index), f"is the same cell as methods.{first}")
-                    continue
-                yield cell
-
-    def _problem(self, location: Location, message: str) -> None:
-        self.problems.append(Problem(location, message))
-
-    def _check_data(self) -> None:
-        data, before = self.suite.data, len(self.problems)
-        try:
-            cls = datasets[data.name]
-        except UnknownNameError as error:
-            self._problem(("data", "name"), str(error))
-            return
-        if self.suite.task not in cls.info.tasks:
-            self._problem(
-                ("data", "name"),
-                f"dataset '{data.name}' serves {listing(cls.info.tasks)}, not '{self.suite.task}'",
-            )
-        if data.split not in cls.info.splits:
-            near = did_you_mean(data.split, cls.info.splits)
-            self._problem(
-                ("data", "split"),
-                f"'{data.split}' is no split of '{data.name}'{near}; "
-                f"it has {listing(cls.info.splits)}",
-            )
-        try:
-            cls.Params(**data.params)
-        except ValidationError as error:
-            self.problems += problems_of(error, cls.Params, ("data", "params"))
-        if len(self.problems) == before:
-            self.dataset = cls
-
-    def _method(self, index: int) -> type[Method] | None:
-        spec, here = self.suite.methods[index], ("methods", index)
-        try:
-            cls = methods[spec.name]
-        except UnknownNameError as error:
-            self._problem((*here, "name"), str(error))
-            return None
-        if cls.info.task != self.suite.task:
-            ours = [name for name in methods if methods[name].info.task == self.suite.task]
-            self._problem(
-                (*here, "name"),
-                f"'{spec.name}' is a method of task '{cls.info.task}', not '{self.suite.task}', "
-                f"whose methods are: {listing(ours)}",
-            )
-            return None
-        if spec.backend not in ("auto", *cls.info.backends):
-            near = did_you_mean(spec.backend, cls.info.backends)
-            self._problem(
-                (*here, "backend"),
-                f"'{spec.name}' has no backend '{spec.backend}'{near}; "
-                f"allowed: auto, {listing(cls.info.backends)}",
-            )
-            return None
-        for axis in set(spec.params) & set(self.suite.sweep):
-            self._problem(
-                (*here, "params", axis), "is also an axis under 'sweep'; keep it in one place"
-            )
-        return cls
-
-    def _takes(self, cls: type[Method], axis: str) -> bool:
-        if axis == "backend":
-            return any(value in cls.info.backends for value in self.suite.sweep[axis])
-        return axis == "threads" or axis.startswith(DATA_AXIS) or axis in cls.Params.model_fields
-
-    def _check_axes(self, known: Mapping[int, type[Method]]) -> None:
-        for axis in self.suite.sweep:
-            if known and not any(self._takes(cls, axis) for cls in known.values()):
-                allowed = {"backend", "threads"}.union(
-                    *(c.Params.model_fields for c in known.values())
-                )
-                self._problem(
-                    ("sweep", axis),
-                    f"no method here has such a parameter{did_you_mean(axis, allowed)}; "
-                    f"allowed: {listing(allowed)}, {DATA_AXIS}PARAMETER",
-                )
-
-    def _check_exclusions(self, known: Mapping[int, type[Method]]) -> None:
-        parameters = (cls.Params.model_fields for cls in known.values())
-        allowed = {"method", "label", "backend", "device", "threads", *self.suite.sweep}
-        allowed = allowed.union(*parameters)
-        for index, entry in enumerate(self.suite.exclude):
-            for key in entry.keys() - allowed:
-                self._problem(
-                    ("exclude", index, key),
-                    f"nothing to match{did_you_mean(key, allowed)}; allowed: {listing(allowed)}",
-                )
-
-    def _cell(self, index: int, cls: type[Method], picks: Mapping[str, int]) -> Cell | None:
-        suite, spec = self.suite, self.suite.methods[index]
-        axes = {axis: suite.sweep[axis][pick] for axis, pick in picks.items()}
-        own = {axis: value for axis, value in axes.items() if axis in cls.Params.model_fields}
-        try:
-            params = cls.Params(**{**spec.params, **own})
-            data = self._data(axes)
-            backend = resolve_backend(axes.get("backend", spec.backend), cls)
-            return Cell(
-                task=suite.task,
-                method=spec.name,
-                label=spec.label or cls.info.title,
-                paper_row=spec.paper_row,
-                params=params.model_dump(mode="json"),
-                axes=axes,
-                backend=backend,
-                device=self.device if self.device in cls.info.devices else "cpu",
-                threads=axes.get("threads", self.threads),
-                data=data,
-                repeats=suite.repeats,
-                warmup=suite.warmup,
-                timing=suite.timing,
-                seed=suite.seed,
-                limits=suite.limits,
-                pictures=suite.outputs.pictures,
-            )
-        except ValidationError as error:
-            for problem in problems_of(error, cls.Params):
-                self.problems.append(self._relocate(problem, index, picks))
-        except ValueError as error:
-            self._problem(("sweep", "backend", picks["backend"]), str(error))
-        return None
-
-    def _data(self, axes: Mapping[str, Any]) -> DataSpec:
-        swept = {
-            axis.removeprefix(DATA_AXIS): value
-            for axis, value in axes.items()
-            if axis.startswith(DATA_AXIS)
-        }
-        data = self.suite.data
-        if self.dataset is None:
-            return data
-        params = self.dataset.Params(**{**data.params, **swept})
-        return data.model_copy(update={"params": params.model_dump(mode="json")})
-
-    def _relocate(self, problem: Problem, index: int, picks: Mapping[str, int]) -> Problem:
-        """Say a problem of merged parameters at the place in the file that it comes from."""
-        key, rest = problem.location[0], problem.location[1:]
-        for axis in (key, f"{DATA_AXIS}{key}"):
-            if axis in picks:
-                return Problem(("sweep", axis, picks[str(axis)], *rest), problem.message)
-        return Problem(("methods", index, "params", *problem.location), problem.message)

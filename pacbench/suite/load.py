@@ -13,7 +13,8 @@ from pydantic import ValidationError
 
 from pacbench.errors import UserError, did_you_mean, listing
 from pacbench.method import DeviceName
-from pacbench.suite.cells import Cell, expand, matches
+from pacbench.suite.cells import Cell, matches
+from pacbench.suite.expand import expand
 from pacbench.suite.problems import Location, Problem, SuiteError, problems_of
 from pacbench.suite.schema import Suite
 from pacbench.suite.yaml_file import parse, read_text

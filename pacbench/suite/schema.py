@@ -12,8 +12,25 @@ from pacbench.tune.spec import TuningSpec
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=64)]
 DeviceChoice = Literal["cpu", "cuda", "auto"]
-TableFormat = Literal["md", "latex", "csv"]
+TableFormat = Literal["md", "latex", "csv", "json"]
 FigureFormat = Literal["png", "pdf", "svg"]
+ColumnName = Literal[
+    "score",
+    "gain",
+    "edge",
+    "runtime",
+    "setup",
+    "step",
+    "memory",
+    "parameters",
+    "macs",
+    "layers",
+    "rate",
+    "bandwidth",
+    "share",
+    "backend",
+    "device",
+]
 
 
 def _empty_if_none(value: Any) -> Any:
@@ -44,6 +61,11 @@ class MethodSpec(Strict):
     backend: str = Field("auto", description="auto, or one of the method's backends")
     paper_row: str | None = Field(None, description="its row in the paper's table")
     params: Params = Field(default_factory=dict, description="the method's own parameters")
+    params_at: dict[str, dict[Any, Params]] = Field(
+        default_factory=dict,
+        description="parameters that go with a value of the protocol or of an axis: "
+        "`{factor: {4: {…}, 8: {…}}}`",
+    )
 
 
 class Limits(Strict):
@@ -69,7 +91,17 @@ class TimingSpec(Strict):
 class Outputs(Strict):
     """What is written besides the records."""
 
-    tables: list[TableFormat] = Field(default=["md", "latex", "csv"])
+    tables: list[TableFormat] = Field(default=["md", "latex", "csv", "json"])
+    columns: list[ColumnName] = Field(
+        default=[], description="columns of the table; default: those of the task"
+    )
+    rows: list[str] = Field(
+        default=[],
+        description="rows of the table: names or labels of methods, globs; default: all",
+    )
+    across: str | None = Field(
+        None, description="a swept axis whose values stand side by side, such as factor"
+    )
     figures: list[FigureFormat] = Field(default=["png"])
     pictures: int = Field(2, ge=0, le=100, description="samples whose outputs are kept as images")
 
@@ -81,12 +113,15 @@ class Suite(Strict):
     title: str = Field("", description="caption of the tables")
     task: TaskName = Field(description="what the methods are compared on")
     paper_table: str | None = Field(None, description="the paper's table that this one mirrors")
+    protocol: Params = Field(
+        default_factory=dict, description="how the task makes its inputs: the task's own parameters"
+    )
     data: DataSpec
     methods: list[MethodSpec] = Field(min_length=1)
     sweep: dict[str, list[Any]] = Field(
         default_factory=dict,
-        description="lists that multiply into cells: a method's parameter, `backend`, `threads`, "
-        "or `data.PARAMETER`",
+        description="lists that multiply into cells: a parameter of the protocol or of methods, "
+        "`backend`, `threads`, or `data.PARAMETER`",
     )
     exclude: list[dict[str, Any]] = Field(
         default_factory=list, description="combinations to drop; all keys of an entry must match"

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from pydantic import Field
-from torch import Tensor, nn
+from torch import Tensor
 
 from pacbench.colours import LABEL_COLOURS
 from pacbench.data.base import IGNORE_LABEL, Sample
 from pacbench.method import DeviceName, LearnableMethod, MethodParams
 from pacbench.metrics import SegmentationScore
+from pacbench.pac.mean_field import MeanField
+from pacbench.protocols.base import ProtocolParams
 from pacbench.tasks.base import Array, Picture, Task, tasks
 from pacbench.train.weights import load_weights
 
@@ -36,11 +39,13 @@ class TorchCRFParams(MethodParams):
 class TorchCRF(LearnableMethod):
     """A CRF that is a torch module from logits (B, L, H, W) and image (B, 3, H, W) to log Q."""
 
-    def __init__(self, module: nn.Module, params: TorchCRFParams, device: DeviceName) -> None:
+    module: MeanField
+
+    def __init__(self, module: MeanField, params: TorchCRFParams, device: DeviceName) -> None:
         self.device = device
         self.module = module
         if params.weights is not None:
-            load_weights(module, params.weights)
+            self.weights_sha256 = load_weights(module, params.weights)
         module.to(device).eval()
 
     def prepare(self, sample: Sample) -> tuple[Tensor, Tensor]:
@@ -56,6 +61,15 @@ class TorchCRF(LearnableMethod):
         output: Tensor = self.module(unary, image)
         return output
 
+    def stages(self, inputs: tuple[Tensor, Tensor]) -> Iterator[str]:
+        unary, image = inputs
+        shared = self.module.set_up(unary, image.to(unary.dtype))
+        yield "set-up"
+        log_q = unary
+        for _ in range(self.module.num_steps):
+            log_q = self.module.step(shared, log_q)
+            yield "step"
+
     def finish(self, output: Tensor) -> NDArray[np.floating[Any]]:
         return output[0].cpu().numpy()
 
@@ -66,13 +80,16 @@ class CRFTask(Task):
 
     goal = "miou"
 
-    def __init__(self, example: Sample) -> None:
+    def __init__(self, example: Sample, protocol: ProtocolParams) -> None:  # noqa: ARG002
         classes = len(crf_inputs(example)[1])
         self._score = SegmentationScore(classes)
         self.protocol = self._score.protocol
 
     def score(self, output: Array, sample: Sample) -> dict[str, float]:
         return self._score.add(_labels_of(output), sample)
+
+    def counts(self) -> list[tuple[int, int]]:
+        return self._score.last.intersections_and_unions()
 
     def summary(self) -> dict[str, float]:
         return self._score.result()

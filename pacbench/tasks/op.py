@@ -11,6 +11,7 @@ from torch import Tensor
 
 from pacbench.data.base import Sample
 from pacbench.method import Method, MethodInfo
+from pacbench.protocols.base import ProtocolParams
 from pacbench.tasks.base import Array, Picture, Task, tasks
 
 FLOAT_BYTES = 4
@@ -22,7 +23,7 @@ class OpTask(Task):
 
     protocol = "timed only"
 
-    def __init__(self, example: Sample) -> None: ...
+    def __init__(self, example: Sample, protocol: ProtocolParams) -> None: ...
 
     def score(self, output: Array, sample: Sample) -> dict[str, float]:  # noqa: ARG002
         return {}

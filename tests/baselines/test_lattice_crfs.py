@@ -48,21 +48,6 @@ def test_backends_agree(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CRFS)
-def test_a_constant_added_to_the_unaries_changes_nothing(name: str) -> None:
-    unary, image = inputs()
-    crf = crf_of(name)
-    plain, shifted = (crf(u, image).softmax(1) for u in (unary, unary + 3))
-    torch.testing.assert_close(plain.sum(1), torch.ones_like(plain[:, 0]))
-    torch.testing.assert_close(plain, shifted, rtol=1e-4, atol=2e-5)
-
-
-@pytest.mark.parametrize("name", CRFS)
-def test_without_pairwise_weights_the_unaries_come_back(name: str) -> None:
-    unary, image = inputs()
-    torch.testing.assert_close(crf_of(name, w1=0.0, w2=0.0)(unary, image), unary)
-
-
-@pytest.mark.parametrize("name", CRFS)
 def test_images_of_a_batch_do_not_meet(name: str) -> None:
     unary, image = inputs(batch=2)
     crf = crf_of(name)
@@ -125,13 +110,3 @@ def test_gradcheck_through_the_whole_crf(name: str) -> None:
 
     leaves = [p.detach().requires_grad_() for p in parameters.values()]
     assert torch.autograd.gradcheck(marginals, (unary.requires_grad_(), *leaves))
-
-
-@pytest.mark.parametrize("name", CRFS)
-def test_set_up_and_steps_are_stages(name: str) -> None:
-    sample = as_sample(*inputs())
-    cls = methods[name]
-    method = cls(cls.Params(steps=3), Context("cpu", "native", 1, 0, sample))
-    stages = method.stages(method.prepare(sample))
-    assert stages is not None
-    assert list(stages) == ["set-up", "step", "step", "step"]

@@ -12,7 +12,8 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from pacbench import session
-from pacbench.report.run import read, write_figures, write_tables
+from pacbench.report.run import read
+from pacbench.report.write import write_figures, write_tables
 
 BAR = 0.03
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -26,7 +26,12 @@ class ScenesParams(DatasetParams):
 
     size: tuple[Side, Side] = Field((375, 500), description="height and width in pixels")
     count: int = Field(20, ge=1, description="scenes in the split")
-    classes: Literal[21] = Field(21, description="background and twenty kinds of objects")
+    classes: int = Field(
+        21,
+        ge=21,
+        le=255,
+        description="background, twenty kinds of objects, and any number of labels that none has",
+    )
     noise: float = Field(2.0, ge=0, description="sensor noise, standard deviation in grey levels")
     blur: float = Field(0.6, ge=0, le=10, description="blur, standard deviation in pixels")
     jpeg: int | None = Field(
