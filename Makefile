@@ -7,10 +7,10 @@ BIN := .venv/bin
 NATIVE := kernels/CMakeLists.txt $(wildcard kernels/csrc/* kernels/csrc/*/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint format bench gate gate-power results wheels clean
+.PHONY: help setup run test test-cuda cuda-sanitize lint format bench gate gate-power results wheels clean
 
 help: ## list the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
 
 setup: .venv/installed ## make .venv and install pacbench with what it needs
 
@@ -18,7 +18,19 @@ run: setup ## run the main job, suites/crf.yaml (or SUITE=...)
 	$(BIN)/pacbench run $(SUITE)
 
 test: setup ## run all tests
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses 2 --dist loadfile
+
+test-cuda: setup ## run the tests that need a GPU
+	$(BIN)/pytest -m cuda
+
+# Without torch's cache of allocations, so that a kernel that leaves its array leaves its allocation.
+cuda-sanitize: setup ## run the kernels on a GPU under compute-sanitizer
+	@command -v compute-sanitizer >/dev/null || { \
+		echo "error: no compute-sanitizer on the PATH; it comes with the CUDA toolkit" >&2; exit 2; }
+	for tool in memcheck racecheck synccheck; do \
+		PYTORCH_NO_CUDA_MEMORY_CACHING=1 compute-sanitizer --tool $$tool --error-exitcode 1 \
+			--target-processes all $(BIN)/pytest -m cuda tests/kernels tests/cuda --timeout 0 || exit 1; \
+	done
 
 lint: setup build/typed ## check style and types
 	$(BIN)/ruff check
@@ -35,8 +47,9 @@ bench: setup ## measure the performance bars, as ratios in one run
 gate: setup ## is this checkout slower than BASELINE (main)? exit code 1 if so, 3 if not known
 	$(BIN)/pacbench gate --baseline $(BASELINE)
 
-gate-power: setup ## the gate's false alarms and power here; BUDGET of timing, added to what is kept
+gate-power: setup ## the gate's false alarms and power here, idle and loaded; BUDGET of timing each
 	$(BIN)/pacbench gate --self-test --pool build/gate-pool.jsonl --budget $(BUDGET)
+	$(BIN)/pacbench gate --self-test --pool build/gate-pool.jsonl --budget $(BUDGET) --load
 
 results: setup ## run the standard suites and make the committed results anew
 	$(BIN)/python tools/results.py

@@ -1,37 +1,92 @@
-"""Committed tables are what their committed records generate, and README shows them."""
+"""Committed tables and claims are what their committed records generate, and README shows them."""
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+from results_tool import load_tool
 
-from pacbench.report.run import read, table_of
-from pacbench.report.table import RENDERERS
+from pacbench.claims.report import as_json, claims_table
+from pacbench.report.build import table_of
+from pacbench.report.formats import RENDERERS, markdown
+from pacbench.report.run import Results, read
+from pacbench.report.write import rendered
 from pacbench.store import RunFolder
+from pacbench.suite.load import load_suite
 
 ROOT = Path(__file__).parents[1]
-RESULTS = sorted(path.parent for path in (ROOT / "results").glob("*/records.jsonl"))
+FOLDERS = sorted(path.parent for path in (ROOT / "results").glob("*/records.jsonl"))
+AGAIN = "make it anew with `make results`, or `python tools/results.py --tables-only`"
 
 
-def test_there_are_results() -> None:
-    assert [folder.name for folder in RESULTS] == ["crf"]
+@pytest.fixture(scope="module")
+def tool() -> ModuleType:
+    return load_tool()
 
 
-@pytest.mark.parametrize("folder", RESULTS, ids=lambda folder: folder.name)
-def test_tables_are_generated_from_the_records(folder: Path) -> None:
+@pytest.fixture(scope="module")
+def runs(tool: ModuleType) -> list[Results]:
+    return [read(RunFolder(folder)) for folder in tool.committed()]
+
+
+def test_results_are_of_standard_suites(tool: ModuleType) -> None:
+    assert FOLDERS
+    assert {folder.name for folder in FOLDERS} <= set(tool.standard_suites())
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_tables_are_generated_from_the_records(folder: Path, tool: ModuleType) -> None:
     results = read(RunFolder(folder))
     assert results.warnings == []
-    table = table_of(results)
-    for suffix, render in RENDERERS.values():
-        committed = (folder / "tables" / f"{table.name}{suffix}").read_text(encoding="utf-8")
-        assert committed == render(table), "make it anew with `make results`"
-    assert (folder / "tables" / f"{table.name}.md").read_text() in (ROOT / "README.md").read_text()
+    assert all(record.ok for record in results.records)
+    for format_, (suffix, _) in RENDERERS.items():
+        path = folder / "tables" / f"{folder.name}{suffix}"
+        assert path.read_text(encoding="utf-8") == rendered(results, format_), AGAIN
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    if f"<!-- results/{folder.name} begin -->" in readme:
+        path = f"results/{folder.name}/tables/{folder.name}.md"
+        assert tool.readme_part(table_of(results), path) in readme, AGAIN
 
 
-@pytest.mark.parametrize("folder", RESULTS, ids=lambda folder: folder.name)
-def test_results_are_of_the_suite_as_it_is_and_of_a_commit(folder: Path) -> None:
-    assert (folder / "suite.yaml").read_text() == (
-        ROOT / "suites" / f"{folder.name}.yaml"
-    ).read_text()
+def test_claims_are_generated_from_the_records(tool: ModuleType, runs: list[Results]) -> None:
+    decisions = tool.decisions_on(runs)
+    folder = ROOT / "results" / "claims"
+    assert (folder / "claims.json").read_text(encoding="utf-8") == as_json(decisions), AGAIN
+    table = claims_table(decisions)
+    assert (folder / "claims.md").read_text(encoding="utf-8") == markdown(table), AGAIN
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_results_are_of_the_suite_as_it_is_and_of_a_commit(
+    folder: Path, tool: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    overrides = tool.standard_suites()[folder.name]
+    suite = load_suite(f"suites/{folder.name}.yaml", overrides).text
+    assert (folder / "suite.yaml").read_text(encoding="utf-8") == suite
     assert RunFolder(folder).environment().dirty is False
+
+
+@pytest.mark.skipif(not shutil.which("pdflatex"), reason="needs pdflatex (Debian: texlive)")
+def test_latex_of_results_compiles(tmp_path: Path) -> None:
+    tables = sorted((ROOT / "results").glob("*/tables/*.tex"))
+    inputs = [rf"\input{{{path.as_posix()}}}\clearpage" for path in tables]
+    lines = [r"\documentclass{article}\usepackage{booktabs}\begin{document}", *inputs]
+    (tmp_path / "all.tex").write_text("\n".join([*lines, r"\end{document}"]), encoding="utf-8")
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout[-3000:]
+
+
+def test_results_stay_small() -> None:
+    files = (path for path in (ROOT / "results").rglob("*") if "runs" not in path.parts)
+    assert sum(path.stat().st_size for path in files if path.is_file()) < 6e6

@@ -167,7 +167,7 @@ def test_schema_accepts_the_packaged_suites_and_refuses_mistakes() -> None:
 def test_doctor_names_everything() -> None:
     shown = invoke("doctor")
     names = ("C++ compiler", "CPU", "threads", "torch", "native kernels", "pydensecrf", "GPU")
-    for name in (*names, "nvcc", "clock"):
+    for name in (*names, "nvcc", "CUDA kernels", "clock"):
         assert f"  {name}: " in shown
 
 

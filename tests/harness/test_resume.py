@@ -41,10 +41,19 @@ def only_run(root: Path) -> Path:
     return run
 
 
+def _heed_ctrl_c() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # shells let background jobs ignore it
+
+
 def interrupt(suite: Path, root: Path, number: signal.Signals, after: int) -> tuple[Path, int]:
     """Start the suite and send a signal once so many records are there; the run, the exit code."""
     command = [sys.executable, "-m", "pacbench", "run", str(suite), "--out", str(root)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        preexec_fn=_heed_ctrl_c,
+    )
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         time.sleep(0.02)
