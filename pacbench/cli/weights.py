@@ -40,7 +40,7 @@ def import_(
 ) -> None:
     """Convert weights of the paper's release; prints what to put into a suite to use them.
 
-    Dilations are the paper's, 32 or 16 and 64, unless --dilations says others.
+    Dilations are the release's, 32 or 64 and 16, unless --dilations says others.
     """
     from pacbench.train.importing import import_file
 

@@ -19,7 +19,7 @@ from pacbench.errors import UserError
 
 State = dict[str, Tensor]
 
-PAPER_DILATIONS = {1: [32], 2: [16, 64]}  # by the number of pairwise kernels
+PAPER_DILATIONS = {1: [32], 2: [64, 16]}  # by the number of pairwise kernels, in their order
 CONV_CRF_RGB_SCALE = 13.0
 
 

@@ -28,7 +28,7 @@ LABELS = 3
 
 def crf_file(path: Path, **crf: Any) -> Path:
     """A file as the release saves it where the backbone is frozen; its image channels are BGR."""
-    kernels = [{"kernel_size": 5, "dilation": d} for d in (16, 64)]
+    kernels = [{"kernel_size": 5, "dilation": d} for d in (64, 16)]
     module = PacCRF(LABELS, 5, **{"pairwise_kernels": kernels, **crf})
     state = {f"crf.{key}": value for key, value in module.state_dict().items()}
     if "pairwise_kernels" not in crf:
@@ -53,7 +53,7 @@ def method_of(entry: str) -> LearnableMethod:
 def test_a_pac_crf_is_imported_and_used(tmp_path: Path) -> None:
     file = crf_file(tmp_path / "crf.pth")
     (entry,) = import_file(file, tmp_path, "paper", {})
-    assert yaml.safe_load(entry)[0]["params"]["dilations"] == [16, 64]
+    assert yaml.safe_load(entry)[0]["params"]["dilations"] == [64, 16]
     state = method_of(entry).module.state_dict()
     saved: dict[str, Tensor] = torch.load(file, weights_only=True)
     torch.testing.assert_close(state["crf.messengers.1.weight"], saved["crf.messengers.1.weight"])

@@ -1,9 +1,14 @@
-"""Picture rows as in the paper: inputs, the output of methods, the truth; errors beneath."""
+"""Picture rows as in the paper's figures.
+
+Of labels: the image, the truth, what each method makes of it. Of maps: the inputs, what each method
+makes of them, the truth, and errors beneath.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from textwrap import fill
 
 import matplotlib as mpl
 import numpy as np
@@ -17,6 +22,7 @@ from pacbench.report.naming import varying_axes
 from pacbench.report.pictures import Output, PictureRow, picture_rows
 from pacbench.report.plots.style import STYLE
 from pacbench.report.run import Results
+from pacbench.tasks.upsample import FULL_ERROR
 
 WIDTH = 1.35
 """Inches of a panel."""
@@ -28,6 +34,10 @@ TELLING = ("bilinear", "bicubic", "djf", "djf_ours", "pac_lite", "pac")
 CROP = 2.5
 """How many times smaller than the image the crops of upsampled maps are, in each direction."""
 
+TITLE = 18
+"""Letters in a line of a panel's title."""
+
+ERRORS = f"error\nblack: 0\nwhite: {FULL_ERROR:.0%}\nor more of\nthe truth's range"
 Window = tuple[slice, slice]
 
 
@@ -70,14 +80,19 @@ def _draw(rows: Sequence[PictureRow]) -> Figure:
         for index, (row, outputs) in enumerate(zip(rows, chosen, strict=True)):
             window = _window(outputs) if errors else (slice(None), slice(None))
             truth = [("truth", row.truth)] if row.truth else []
-            shown = [*_inputs(row), *((o.name, o.path) for o in outputs), *truth]
+            made = [(output.name, output.path) for output in outputs]
+            shown = [*_inputs(row), *(made + truth if errors else truth + made)]
             line = grid[index * (2 if errors else 1)]
             for panel, (title, path) in zip(line, shown, strict=False):
                 _show(panel, path, window, title if index == 0 else "")
             if errors:
-                below = grid[2 * index + 1][len(row.inputs) :]
-                for panel, output in zip(below, outputs, strict=False):
+                below = grid[2 * index + 1]
+                for panel, output in zip(below[len(row.inputs) :], outputs, strict=False):
                     _show(panel, output.error, window, "")
+                below[len(row.inputs) - 1].text(
+                    0.95, 0.5, ERRORS, fontsize=7, ha="right", va="center",
+                    transform=below[len(row.inputs) - 1].transAxes,
+                )  # fmt: skip
     return figure
 
 
@@ -108,4 +123,4 @@ def _show(panel: Axes, path: Path | None, window: Window, title: str) -> None:
     if path is not None:
         panel.imshow(imread(path)[window], interpolation="nearest")
     if title:
-        panel.set_title(title, fontsize=7)
+        panel.set_title(fill(title, TITLE), fontsize=7)
