@@ -89,7 +89,7 @@ class CudaLibrary(Library):
         """Room for what the gradient of the weight sums in parts, if it does."""
         assert isinstance(shape, PacShape)  # noqa: S101 - the operator's first argument
         count = self._partials(ctypes.byref(shape))
-        return torch.empty(count, device=device) if count else None
+        return torch.empty(count, dtype=torch.float32, device=device) if count else None
 
 
 def load() -> CudaLibrary:

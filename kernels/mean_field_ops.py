@@ -36,7 +36,7 @@ def can_fuse(tensors: Sequence[Tensor | None], terms: int) -> bool:
     return (
         library is not None
         and library.has_mean_field_step
-        and terms <= MAX_TERMS
+        and 1 <= terms <= MAX_TERMS
         and not differentiated
     )
 

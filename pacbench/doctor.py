@@ -118,9 +118,20 @@ def _gpu() -> Check:
 
 
 def _nvcc() -> Check:
-    if path := shutil.which("nvcc"):
+    """Where the build looks for it, too: see kernels/csrc/cuda.cmake."""
+    toolkits = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
+    folders = [f"{toolkit}/bin" for toolkit in toolkits if toolkit]
+    path = shutil.which(os.environ.get("CUDACXX", "nvcc")) or shutil.which(
+        "nvcc", path=os.pathsep.join(folders)
+    )
+    if path:
         return Check("nvcc", "ok", path)
-    return Check("nvcc", "missing", "not on the PATH", "only needed to build CUDA kernels")
+    return Check(
+        "nvcc",
+        "missing",
+        "not on the PATH, in CUDA_HOME or /usr/local/cuda",
+        "only needed to build CUDA kernels",
+    )
 
 
 def _cuda_library() -> Check:

@@ -213,9 +213,14 @@ __global__ void __launch_bounds__(kTileX* kMaxGroups * 2, 1)
 #pragma unroll
         for (int c = 0; c < kChannels; ++c) {
           if (label + c >= p.labels || pixel < 0) break;
-          const float log_q = to_float(p.unary[at + c * pixels]) - sums.at[c][r];
+          float log_q = to_float(p.unary[at + c * pixels]) - sums.at[c][r];
+          if (p.split.chunks > 1 || p.result == PAC_LOG_Q) {
+            T kept;
+            store(&kept, log_q);
+            p.output[at + c * pixels] = kept;
+            log_q = to_float(kept);  // as it is read again: so probabilities sum to 1
+          }
           sums.at[c][r] = log_q;
-          if (p.split.chunks > 1 || p.result == PAC_LOG_Q) store(p.output + at + c * pixels, log_q);
           own.add(log_q);
         }
         *all = own;

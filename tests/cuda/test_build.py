@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from pacbench import kernels
+from pacbench import doctor, kernels
 from pacbench.kernels import _cuda, _native
 
 CMAKE = shutil.which("cmake", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
@@ -73,6 +73,18 @@ def test_default_architectures(gpus: str, known: str, expected: str, tmp_path: P
     )
     printed = run(CMAKE, "-P", script, PATH=f"{tmp_path}:{os.environ['PATH']}")
     assert printed == expected
+
+
+def test_doctor_finds_nvcc_where_the_build_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nvcc = tmp_path / "bin" / "nvcc"
+    nvcc.parent.mkdir()
+    nvcc.touch(0o755)
+    monkeypatch.delenv("CUDACXX", raising=False)
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setenv("CUDA_HOME", str(tmp_path))
+    assert doctor._nvcc().finding == str(nvcc)
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 """The operators through the CUDA library as torch operators: layouts, dtypes, autograd, compile.
 
-That the kernels compute the right thing is for test_kernels*.py.
+That the kernels compute the right thing is for tests/kernels/test_ops.py.
 """
 
 from __future__ import annotations
@@ -122,6 +122,24 @@ def test_autocast_computes_in_float32(device: str) -> None:
         output = kernels.pac_conv2d(image.bfloat16(), guide, weight, backend="native")
     assert output.dtype == torch.float32
     assert torch.equal(output, exact)
+
+
+def test_any_default_dtype(device: str) -> None:
+    """What the gradient of the weight sums in parts is float32, whatever torch's default is."""
+    image, guide = (torch.randn(1, channels, 20, 70, device=device) for channels in (9, 2))
+    weight = leaf(5, 9, 3, 3, device=device)
+
+    def gradient() -> Tensor:
+        output = kernels.pac_conv2d(image, guide, weight, padding=1, backend="native")
+        return torch.autograd.grad(output.square().sum(), weight)[0]
+
+    expected = gradient()
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.bfloat16)
+    try:
+        assert torch.equal(gradient(), expected)
+    finally:
+        torch.set_default_dtype(before)
 
 
 class Layer(nn.Module):

@@ -7,6 +7,7 @@ import torch
 from targets import CUDA_DTYPES, TOLERANCE
 from torch import Tensor
 
+from pacbench import kernels
 from pacbench.kernels import Pairwise, mean_field_ops, mean_field_reference
 
 KINDS = ("dense", "dense-of-guide", "convolution", "compatibility", "potts", "potts-of-guide")
@@ -89,6 +90,23 @@ def test_labels_ruled_out(device: str) -> None:
     step = mean_field_ops.mean_field_step(unary, marginals, terms, "softmax")
     assert torch.equal(step[:, :9], torch.zeros_like(step[:, :9]))
     torch.testing.assert_close(step.sum(1), torch.ones_like(step[:, 0]))
+
+
+@pytest.mark.parametrize("dtype", CUDA_DTYPES, ids=str)
+def test_probabilities_sum_to_1(dtype: torch.dtype, device: str) -> None:
+    """Also where log Q' of many labels is rounded to 16 bits on its way to the softmax."""
+    problem = Problem(70, 4, 33, "potts")
+    problem.unary *= 20
+    step = mean_field_ops.mean_field_step(*problem.to(device, dtype), "softmax").float()
+    assert step.max() <= 1
+    total, atol = step.sum(1), 1e-5 + torch.finfo(dtype).eps
+    torch.testing.assert_close(total, torch.ones_like(total), rtol=0.0, atol=atol)
+
+
+def test_without_terms(device: str) -> None:
+    unary, marginals, _ = Problem(3, 4, 5).to(device, torch.float32)
+    step = kernels.mean_field_step(unary, marginals, [], "softmax", backend="native")
+    assert torch.equal(step, unary.softmax(1))
 
 
 def test_no_terms_are_refused(device: str) -> None:

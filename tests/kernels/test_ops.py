@@ -27,6 +27,10 @@ def agree(function: Callable[..., Tensor], target: Target, *tensors: Tensor) -> 
         assert ours.shape == wanted.shape
         assert ours.dtype == target.dtype
         largest = float(wanted.detach().abs().max())
+        if wanted.numel() == 1 and target.dtype.itemsize == 2:
+            # A sum over all pixels of what was stored in 16 bits, which may cancel: judged by the
+            # size that such a sum of random numbers has.
+            largest = max(largest, upstream.numel() ** 0.5)
         torch.testing.assert_close(
             ours.to("cpu", wanted.dtype),
             wanted,
