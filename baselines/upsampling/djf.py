@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from pacbench.baselines.upsampling.network import UNTRAINED, UpsampleNetwork
 from pacbench.method import MethodInfo, methods
 from pacbench.pac.carry import carry_
+from pacbench.pac.one_by_one import as_images, for_each
 
 SIZES = (9, 1, 5)
 
@@ -42,12 +43,15 @@ class DJF(nn.Module):
         self.branch_joint = _branch(2, 64, 32, channels)
 
     def forward(self, low: Tensor, guide: Tensor) -> Tensor:
-        """(B, C, h, w) and (B or 1, guide_channels, H, W) to (B, C, H, W)."""
-        images = low.reshape(-1, self.channels, *low.shape[2:])
+        """(B, C, h, w) and (B or 1, guide_channels, H, W) to (B, C, H, W).
+
+        Raises:
+            ValueError: inputs of other shapes.
+        """
+        images = as_images(low, guide, self.channels)
         size = (guide.shape[2], guide.shape[3])
         grown = F.interpolate(images, size, mode="bilinear", align_corners=False)
-        features = self.branch_g(guide)
-        features = features.repeat_interleave(len(images) // len(features), dim=0)
+        features = for_each(self.branch_g(guide), images)
         output: Tensor = self.branch_joint(torch.cat((self.branch_t(grown), features), dim=1))
         if self.residual:
             output = output + grown

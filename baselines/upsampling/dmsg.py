@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from pacbench.baselines.upsampling.network import UNTRAINED, UpsampleNetwork
 from pacbench.method import MethodInfo, methods
+from pacbench.pac.one_by_one import as_images, for_each
 
 LUMA = (0.299, 0.587, 0.114)
 
@@ -54,17 +55,21 @@ class MSGNet(nn.Module):
         self.last = nn.Sequential(*_conv(32, 32), nn.Conv2d(32, channels, 5, padding=2))
 
     def forward(self, low: Tensor, guide: Tensor) -> Tensor:
-        """(B, C, h, w) and (B or 1, 3, h m, w m) to (B, C, h m, w m)."""
-        images = low.reshape(-1, self.channels, *low.shape[2:])
+        """(B, C, h, w) and (B or 1, 3, h m, w m) to (B, C, h m, w m).
+
+        Raises:
+            ValueError: inputs of other shapes.
+        """
+        images = as_images(low, guide, self.channels)
         smooth = _mean3(images)
         x = self.first(images - smooth)
         for grow, fuse, features in zip(
             self.grow, self.fuse, reversed(self._guidance(guide)), strict=True
         ):
-            features = features.repeat_interleave(len(images) // len(features), dim=0)
-            x = fuse(torch.cat((grow(x), features), dim=1))
+            x = fuse(torch.cat((grow(x), for_each(features, images)), dim=1))
         size = (guide.shape[2], guide.shape[3])
-        output = self.last(x) + F.interpolate(smooth, size, mode="bicubic", align_corners=False)
+        # `antialias` changes nothing in growing but the kernel, to MATLAB's, which the authors use.
+        output = self.last(x) + F.interpolate(smooth, size, mode="bicubic", antialias=True)
         return output.reshape(*low.shape[:2], *size)
 
     def _guidance(self, guide: Tensor) -> list[Tensor]:

@@ -62,7 +62,8 @@ def hot_swap(
     for name in names:
         conv = model.get_submodule(name)
         if isinstance(conv, nn.Conv2d):  # or it is swapped already, under another of its names
-            layer = HotSwappedConv2d(conv, name, tap, scale, learn_scale, backend)
+            near = _nearest(guide, _defined_before(name, modules, guide))
+            layer = HotSwappedConv2d(conv, name, tap, scale, learn_scale, backend, near)
             _replace(model, modules, conv, layer)
     return model
 
@@ -99,29 +100,31 @@ def _chosen(modules: dict[str, nn.Module], patterns: Sequence[str]) -> list[str]
 
 
 def _check_layer(name: str, modules: dict[str, nn.Module]) -> None:
-    layer = modules[name]
+    if reason := _why_not(modules[name]):
+        able = [known for known, module in modules.items() if known and not _why_not(module)]
+        near = _nearest(name, able)
+        raise ValueError(f"layer '{name}' {reason}; near names that can be swapped: {near}")
+
+
+def _why_not(layer: nn.Module) -> str:
+    """Why a layer cannot be swapped; empty if it can."""
     kind = type(layer).__name__
     if isinstance(layer, PacConv2d):
-        raise ValueError(f"layer '{name}' is a PAC layer already; unswap the model first")
+        return "is a PAC layer already; unswap the model first"
     if not isinstance(layer, nn.Conv2d):
-        convs = {n: m for n, m in modules.items() if isinstance(m, nn.Conv2d)}
-        raise ValueError(f"layer '{name}' is a {kind}, not an nn.Conv2d; {_near(name, convs)}")
+        return f"is a {kind}, not an nn.Conv2d"
     if type(layer) is not nn.Conv2d:
-        raise ValueError(
-            f"layer '{name}' is a {kind}, which computes more than nn.Conv2d; only nn.Conv2d "
-            "itself can be swapped"
-        )
+        return f"is a {kind}, which computes more than nn.Conv2d"
     if layer.groups != 1:
-        raise ValueError(f"layer '{name}' has groups={layer.groups}; PAC has no groups")
+        return f"has groups={layer.groups}; PAC has no groups"
     if any(size % 2 == 0 for size in layer.kernel_size):
-        raise ValueError(
-            f"layer '{name}' has kernel_size={layer.kernel_size}; PAC needs odd sizes, since it "
-            "compares each pixel with the window's middle one"
+        return (
+            f"has kernel_size={layer.kernel_size}; PAC needs odd sizes, since it compares each "
+            "pixel with the window's middle one"
         )
     if layer.padding_mode != "zeros":
-        raise ValueError(
-            f"layer '{name}' has padding_mode='{layer.padding_mode}'; PAC pads with zeros"
-        )
+        return f"has padding_mode='{layer.padding_mode}'; PAC pads with zeros"
+    return ""
 
 
 def _check_guide(guide: str, names: Sequence[str], modules: dict[str, nn.Module]) -> None:
@@ -134,6 +137,19 @@ def _check_guide(guide: str, names: Sequence[str], modules: dict[str, nn.Module]
                 f"layer '{name}' would be guided {what}: the guide is computed after the layer "
                 "that needs it"
             )
+
+
+def _defined_before(name: str, modules: dict[str, nn.Module], guide: str) -> list[str]:
+    """Names of what may guide a layer in place of ``guide``: calls mostly follow definitions."""
+    before = list(modules)[: list(modules).index(name)]
+    return [
+        other for other in before if other not in ("", guide) and not name.startswith(f"{other}.")
+    ]
+
+
+def _nearest(name: str, names: Sequence[str]) -> str:
+    """Those names that are most like this one."""
+    return ", ".join(get_close_matches(name, names, n=5, cutoff=0.0)) or "none"
 
 
 def _near(name: str, names: dict[str, Any]) -> str:

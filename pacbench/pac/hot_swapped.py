@@ -53,6 +53,7 @@ class HotSwappedConv2d(PacConv2d):
         name: of the layer, for messages.
         tap: where the guide is found.
         scale, learn_scale, backend: see :func:`hot_swap`.
+        near: names of other guides, for the message that this one comes too late.
     """
 
     guide_scale: Tensor | float
@@ -65,6 +66,7 @@ class HotSwappedConv2d(PacConv2d):
         scale: float,
         learn_scale: bool,
         backend: str,
+        near: str,
     ) -> None:
         super().__init__(
             conv.in_channels,
@@ -78,7 +80,7 @@ class HotSwappedConv2d(PacConv2d):
             device="meta",
         )
         _take_over(self, conv)
-        self.name = name
+        self.name, self.near = name, near
         self.tap = tap
         if learn_scale:
             weight = conv.weight
@@ -123,7 +125,8 @@ class HotSwappedConv2d(PacConv2d):
         if guide is None:
             raise ValueError(
                 f"layer '{self.name}' was called before its guide '{self.tap.name}' was computed; "
-                "swap it with a guide that the model computes earlier"
+                "swap it with a guide that the model computes earlier; near names that it defines "
+                f"earlier: {self.near}"
             )
         if guide.shape[0] != input_2d.shape[0]:
             raise ValueError(

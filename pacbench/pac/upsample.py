@@ -23,6 +23,7 @@ from torch import Tensor, nn
 
 from pacbench.pac.carry import carry_, carry_grown_
 from pacbench.pac.layers import PacConvTranspose2d
+from pacbench.pac.one_by_one import as_images, for_each
 
 GUIDANCE_GAIN = 5
 """By which a network that starts as bilinear begins with larger guidance features."""
@@ -85,14 +86,17 @@ class PacJointUpsample(nn.Module):
 
         H and W are best h m and w m; a guide of another size is resized to that bilinearly, and
         the output back, as the release does.
+
+        Raises:
+            ValueError: inputs of other shapes.
         """
-        images = low.reshape(-1, self.channels, *low.shape[2:])
+        images = as_images(low, guide, self.channels)
         size = (low.shape[2] * self.factor, low.shape[3] * self.factor)
         features = self.branch_g(_resized(guide, size))
         x = self.branch_t(images)
         for layer, own in zip(self.up_convts, features.split(self.share, dim=1), strict=True):
             own = _resized(own, (2 * x.shape[2], 2 * x.shape[3]))
-            x = F.relu(layer(x, _for_each(own, len(x))))
+            x = F.relu(layer(x, for_each(own, images)))
         output = self.branch_f(x).reshape(*low.shape[:2], *size)
         return _resized(output, (guide.shape[2], guide.shape[3]))
 
@@ -175,8 +179,3 @@ def _resized(image: Tensor, size: tuple[int, int]) -> Tensor:
     if tuple(image.shape[2:]) == size:
         return image
     return F.interpolate(image, size, mode="bilinear", align_corners=False)
-
-
-def _for_each(guide: Tensor, images: int) -> Tensor:
-    """A guide (B, …) for ``images`` = B C images, those of one sample together."""
-    return guide.repeat_interleave(images // len(guide), dim=0)

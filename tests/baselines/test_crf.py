@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -80,25 +81,23 @@ def test_pac_crf_step_is_the_papers_equation() -> None:
     np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-4)
 
 
-def test_conv_crf_message_is_a_window_of_gaussians() -> None:
+@pytest.mark.parametrize("dilation", [1, 2])
+def test_conv_crf_message_is_a_window_of_gaussians(dilation: int) -> None:
     """Without blur, one step by loops: K of both kernels over the window, its centre left out."""
     sample = sample_of(height=6, width=7, labels=3)
     assert sample.unary is not None
-    size, labels = 3, 3
     y, x = np.mgrid[:6, :7].astype(float)
     appearance = np.concatenate([np.stack([y, x]) / 80, sample.image / 13.0])
     smoothness = np.stack([y, x]) / 3
     marginals = softmax(sample.unary.astype(float))
     expected = 0.8 * sample.unary.astype(float)
+    window = [step for step in product((-dilation, 0, dilation), repeat=2) if any(step)]
     for features, weight in ((appearance, 2.0), (smoothness, 0.6)):
         for i, j in np.ndindex(6, 7):
-            for v in range(max(i - 1, 0), min(i + size // 2, 5) + 1):
-                for u in range(max(j - 1, 0), min(j + size // 2, 6) + 1):
-                    if (v, u) == (i, j):
-                        continue
-                    kernel = np.exp(-0.5 * ((features[:, i, j] - features[:, v, u]) ** 2).sum())
-                    for label in range(labels):
-                        others = 1 - marginals[label, v, u]
-                        expected[label, i, j] -= weight * kernel * others
-    actual = output_of("conv_crf", sample, steps=1, kernel_size=size, blur=1)
+            for v, u in ((i + down, j + across) for down, across in window):
+                if not (0 <= v < 6 and 0 <= u < 7):
+                    continue
+                kernel = np.exp(-0.5 * ((features[:, i, j] - features[:, v, u]) ** 2).sum())
+                expected[:, i, j] -= weight * kernel * (1 - marginals[:, v, u])  # other labels
+    actual = output_of("conv_crf", sample, steps=1, kernel_size=3, blur=1, dilation=dilation)
     np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-4)

@@ -55,8 +55,14 @@ def test_refused(layers: Any, guide: str, message: str) -> None:
     assert not any(module._forward_hooks for module in model.modules())
 
 
-def test_near_names_of_what_is_no_convolution_are_convolutions(resnet: nn.Module) -> None:
-    with pytest.raises(ValueError, match=r"is a BatchNorm2d.*near names: layer1.0.conv1"):
+@pytest.mark.parametrize("refused", ["grouped", "even", "mirrored", "normed", "relu", "pac"])
+def test_near_names_are_of_layers_that_can_be_swapped(refused: str) -> None:
+    with pytest.raises(ValueError, match=r"; near names that can be swapped: first$"):
+        hot_swap(Zoo(), refused, "first")
+
+
+def test_the_nearest_names_come_first(resnet: nn.Module) -> None:
+    with pytest.raises(ValueError, match=r"is a BatchNorm2d.*can be swapped: layer1.0.conv1, lay"):
         hot_swap(resnet, "layer1.0.bn1", "conv1")
 
 
@@ -69,7 +75,9 @@ def test_guide_computed_after_the_layer(vgg: nn.Module) -> None:
     model = hot_swap(vgg, "features.3", "features.5")
     for _ in range(2):  # what the first pass computed does not serve the second
         with pytest.raises(
-            ValueError, match=r"'features.3' was called before its guide 'features.5'"
+            ValueError,
+            match=r"'features.3' was called before its guide 'features.5' was computed; .* near "
+            r"names that it defines earlier: features.2, features.1, features.0$",
         ):
             model(torch.zeros(1, 3, 32, 32))
 

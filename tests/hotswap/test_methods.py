@@ -21,6 +21,7 @@ from pacbench.tasks import tasks
 from pacbench.tasks.hotswap import HotswapProtocol
 from pacbench.train.job import run_training
 from pacbench.train.spec import TrainingSpec
+from pacbench.train.weights import sha256_of
 
 TINY: dict[str, Any] = {"size": [48, 64], "count": 2, "unary": None}
 
@@ -86,6 +87,21 @@ def test_begins_with_weights_of_the_network_or_of_both(name: str, tmp_path: Path
     assert np.array_equal(output_of(both), output_of(again))
     weight = plain.module.score_pool3.weight
     assert torch.equal(again.module.backbone.score_pool3.weight, weight)
+    assert both.weights_sha256 == sha256_of(tmp_path / "network.pt")
+    assert again.weights_sha256 == sha256_of(tmp_path / "both.pt")
+    assert plain.weights_sha256 is None
+
+
+def test_weights_of_the_network_and_of_its_crf_can_come_from_two_files(tmp_path: Path) -> None:
+    """As `pacbench weights import` writes them for a network with its CRF."""
+    crf = {"dilations": [2], "steps": 1, "rgb_scale": 12.0}
+    trained = random_scores(build("fcn8s", crf={"name": "pac_crf", "params": crf}))
+    files = {name: str(tmp_path / f"{name}.pt") for name in ("backbone", "crf")}
+    for name, file in files.items():
+        torch.save(trained.module.get_submodule(name).state_dict(), file)
+    crf = {**crf, "rgb_scale": 30.0, "weights": files["crf"]}
+    again = build("fcn8s", weights=files["backbone"], crf={"name": "pac_crf", "params": crf})
+    assert np.array_equal(output_of(trained), output_of(again))
 
 
 def test_says_which_crfs_there_are() -> None:

@@ -115,6 +115,20 @@ def test_gradients_of_a_whole_crf(kernel: dict[str, Any]) -> None:
     assert torch.autograd.gradcheck(run, (unary, guide, *used), fast_mode=True)
 
 
+def test_gradients_of_a_loose_crf() -> None:
+    unary, guide = inputs(size=(4, 5))
+    crf = PacCRFLoose(3, 2, pairwise_kernels=[{"kernel_size": 3}, {"blur": 2}]).double()
+    learned = {key: p for key, p in crf.named_parameters() if "pairwise_weights" not in key}
+
+    def run(unary: Tensor, guide: Tensor, *values: Tensor) -> Any:
+        given = dict(zip(learned, values, strict=True))
+        return torch.func.functional_call(crf, given, (unary, guide))
+
+    leaves = [p.detach().requires_grad_() for p in learned.values()]
+    given = (unary.requires_grad_(), guide.requires_grad_(), *leaves)
+    assert torch.autograd.gradcheck(run, given, fast_mode=True)
+
+
 def test_state_dict_has_the_names_of_the_release() -> None:
     crf = crf_of({"kernel_size": 5}, {"compat_type": "2d", "kernel_size": 3})
     assert {name: tuple(value.shape) for name, value in crf.state_dict().items()} == {

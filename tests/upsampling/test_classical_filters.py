@@ -122,9 +122,12 @@ def test_nearest_and_bilinear_and_bicubic(build: Build) -> None:
 
 
 def brute_force_jbu(
-    low: Array, guide: Array, factor: int, offset: int, sigma_spatial: float, sigma_range: float
+    low: Array, guide: Array, factor: int, offset: float, sigma_spatial: float, sigma_range: float
 ) -> NDArray[np.float64]:
-    """Kopf et al., equation 3: loops over pixels and the 5×5 samples around each."""
+    """Kopf et al., equation 3: loops over pixels and the 5×5 samples around each.
+
+    A sample that lies between four pixels has the mean of their colours.
+    """
     height, width = low.shape
     output = np.zeros(guide.shape[1:])
     for y in range(guide.shape[1]):
@@ -136,7 +139,9 @@ def brute_force_jbu(
                         continue
                     row, column = v * factor + offset, u * factor + offset
                     apart = ((y - row) ** 2 + (x - column) ** 2) / factor**2
-                    unlike = float(((guide[:, y, x] - guide[:, row, column]) ** 2).sum())
+                    rows, columns = (slice(int(p), int(np.ceil(p)) + 1) for p in (row, column))
+                    colour = guide[:, rows, columns].mean(axis=(1, 2))
+                    unlike = float(((guide[:, y, x] - colour) ** 2).sum())
                     weight = np.exp(-apart / (2 * sigma_spatial**2) - unlike / (2 * sigma_range**2))
                     weights += weight
                     total += weight * low[v, u]
@@ -145,7 +150,10 @@ def brute_force_jbu(
 
 
 @pytest.mark.parametrize("backend", ["native", "reference"])
-@pytest.mark.parametrize(("factor", "mode"), [(2, "center"), (3, "center"), (4, "nearest")])
+@pytest.mark.parametrize(
+    ("factor", "mode"),
+    [(2, "center"), (3, "center"), (4, "nearest"), (2, "bilinear"), (4, "bilinear")],
+)
 def test_jbu_is_the_brute_force_loop(factor: int, mode: Mode, backend: str) -> None:
     low, guide = random(2, 4, 5), random(3, 4 * factor, 5 * factor)
     offset = sample_offset(factor, mode)
@@ -159,7 +167,7 @@ def test_jbu_is_the_brute_force_loop(factor: int, mode: Mode, backend: str) -> N
         backend,
     )
     for channel, samples in zip(output[0].numpy(), low, strict=True):
-        expected = brute_force_jbu(samples, guide, factor, int(offset), 0.6, 0.3)
+        expected = brute_force_jbu(samples, guide, factor, offset, 0.6, 0.3)
         np.testing.assert_allclose(channel, expected, atol=2e-5)
 
 

@@ -8,6 +8,42 @@ import torch.nn.functional as F
 
 from pacbench.baselines.upsampling.djf import DJF
 from pacbench.baselines.upsampling.dmsg import MSGNet
+from pacbench.pac import PacJointUpsampleLite
+
+NETWORKS = {
+    "djf": lambda channels: DJF(4, channels),
+    "dmsg": lambda channels: MSGNet(4, channels),
+    "pac_lite": lambda channels: PacJointUpsampleLite(4, channels, backend="reference"),
+}
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize(
+    ("low", "guide", "message"),
+    [
+        (
+            (2, 1, 3, 4),
+            (1, 3, 12, 16),
+            r"low has shape \(2, 1, 3, 4\); .* a multiple of 2 channels",
+        ),
+        ((2, 3, 4), (1, 3, 12, 16), r"low has shape \(2, 3, 4\); expected \(B, C, h, w\)"),
+        ((2, 2, 3, 4), (3, 3, 12, 16), r"guide has shape \(3, 3, 12, 16\); expected \(2 or 1, C"),
+        ((1, 2, 3, 4), (3, 12, 16), r"guide has shape \(3, 12, 16\); expected \(1 or 1, C"),
+    ],
+)
+def test_samples_are_never_taken_for_channels(
+    name: str, low: tuple[int, ...], guide: tuple[int, ...], message: str
+) -> None:
+    network = NETWORKS[name](2)
+    with pytest.raises(ValueError, match=message):
+        network(torch.rand(low), torch.rand(guide))
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_one_guide_serves_a_whole_batch(name: str) -> None:
+    network = NETWORKS[name](1)
+    low, guide = torch.rand(2, 2, 3, 4), torch.rand(1, 3, 12, 16)
+    torch.testing.assert_close(network(low, guide), network(low, guide.expand(2, -1, -1, -1)))
 
 
 def silence(network: torch.nn.Module) -> None:
@@ -53,8 +89,14 @@ def test_dmsg_adds_the_low_frequencies(factor: int) -> None:
     silence(network)
     low, guide = torch.rand(2, 1, 4, 5), torch.rand(2, 3, 4 * factor, 5 * factor)
     smooth = F.avg_pool2d(F.pad(low, (1, 1, 1, 1), mode="replicate"), 3, 1)
-    grown = F.interpolate(smooth, scale_factor=factor, mode="bicubic")
+    grown = F.interpolate(smooth, scale_factor=factor, mode="bicubic", antialias=True)
     torch.testing.assert_close(network(low, guide), grown)
+
+
+@pytest.mark.parametrize(("factor", "parameters"), [(4, 326_404), (8, 454_660), (16, 582_916)])
+def test_dmsg_has_the_parameters_of_the_authors_layers(factor: int, parameters: int) -> None:
+    """Weights, biases and slopes (one a channel), summed over the layers of their Caffe models."""
+    assert sum(p.numel() for p in MSGNet(factor).parameters()) == parameters
 
 
 def test_dmsg_fuses_guidance_at_every_level() -> None:

@@ -85,7 +85,7 @@ class FCNMethod(LearnableMethod):
             self.module = RefinedFCN(backbone, self.crf.module)
         if weights := params.weights or params.start:
             together = any(key.startswith("crf.") for key in load(find_weights(weights)))
-            load_weights(self.module if together else backbone, weights)
+            self.weights_sha256 = load_weights(self.module if together else backbone, weights)
         self.module.to(self.device).eval()
 
     def _backbone(self, params: Any, context: Context) -> nn.Module:
