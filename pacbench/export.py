@@ -16,6 +16,7 @@ from pacbench.record import Record
 from pacbench.report.naming import name_of, varying_axes
 from pacbench.report.run import Results
 from pacbench.timing import Timing
+from pacbench.timing.intervals import bootstrapped_medians
 
 Files = dict[str, str]
 """Texts by path; the path is empty for a format that is one file."""
@@ -110,7 +111,8 @@ def asv(run: Results) -> Files:
     for name, record, timing in _timed(run):
         data = [seconds for blocks in timing.samples for seconds in blocks]
         started = int(1000 * datetime.fromisoformat(record.started).timestamp())
-        low, high = timing.interval or (timing.low, timing.high)
+        medians = bootstrapped_medians(timing.by_process(), seed=0)
+        low, high = (float(q) for q in np.percentile(medians, [0.5, 99.5]))
         q1, q3 = (float(q) for q in np.percentile(data, [25, 75]))
         calls = timing.calls[0] if timing.calls else 1
         results[name] = [

@@ -21,7 +21,9 @@ Format = Annotated[str, typer.Option("--format", metavar="md|latex|csv")]
 Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it: png, pdf or svg.")]
 History = Annotated[
     list[Path] | None,
-    typer.Argument(help="Run folders, or folders that hold some; results/ if not given."),
+    typer.Argument(
+        help="Run folders or their records.jsonl, or folders of runs; results/ if not given."
+    ),
 ]
 
 
@@ -34,7 +36,12 @@ def compare(runs: Runs, format_: Format = "md", plot: Plot = None, out: Out = RU
     """Print runtime ratios with intervals: within one run, or of runs against the first."""
     from pacbench.report import compare as report
 
-    comparisons = report.compare([read_run(run, out) for run in runs])
+    results = [read_run(run, out) for run in runs]
+    cpus = {result.environment.cpu for result in results}
+    if len(cpus) > 1:
+        said = "times of different CPUs say nothing of the code"
+        typer.echo(f"warning: {said}: {', '.join(sorted(cpus))}", err=True)
+    comparisons = report.compare(results)
     _show(report.comparison_table(comparisons), format_)
     if plot is not None:
         _draw(report.forest(comparisons), plot)
@@ -45,7 +52,12 @@ def history(paths: History = None, format_: Format = "md", plot: Plot = None) ->
     from pacbench.report import history as report
 
     roots = paths or [Path("results")]
-    folders = sorted({found.parent for root in roots for found in root.rglob("records.jsonl")})
+    found = [
+        records
+        for root in roots
+        for records in ([root] if root.name == "records.jsonl" else root.rglob("records.jsonl"))
+    ]
+    folders = sorted({records.parent for records in found if records.is_file()})
     if not folders:
         looked = ", ".join(map(str, roots))
         raise UserError(f"{looked}: no run in it; start one with `pacbench run crf`")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pacbench.cli.run import RUNS
 from pacbench.errors import UserError
 
 if TYPE_CHECKING:
@@ -24,8 +25,8 @@ Baseline = Annotated[
     str | None,
     typer.Option(
         metavar="REV|RUN|WHEEL|DIR",
-        help="What to compare with: a git revision, a run folder (its commit), a wheel, a checkout "
-        "or a virtual environment.",
+        help="What to compare with: a git revision, a run or latest (its commit), a wheel, a "
+        "checkout or a virtual environment.",
     ),
 ]
 Candidate = Annotated[
@@ -146,12 +147,20 @@ def _compare(
     from pacbench.gate.instructions import beside
 
     say(f"installing {baseline}")
-    sides = (resolve(baseline), resolve(candidate) if candidate else this_installation())
+    sides = (resolve(_run_or(baseline)), resolve(candidate) if candidate else this_installation())
     report = session.run(sides, cells, rule, budget, say)
     if not counting:
         return report
     say("counting instructions")
     return beside(report, sides, cells)
+
+
+def _run_or(baseline: str) -> str:
+    """The folder of a run that is named as elsewhere; what names none, as it is."""
+    from pacbench.store import RunFolder
+
+    named = baseline == "latest" or (RUNS / baseline / "records.jsonl").is_file()
+    return str(RunFolder.find(baseline, RUNS).path) if named else baseline
 
 
 def _against(cells: list[Cell], rule: Rule, path: Path, other_cpu: bool, counting: bool) -> Report:
@@ -196,6 +205,8 @@ def _self_test(
 ) -> None:
     from pacbench.gate import selftest
     from pacbench.gate.installation import this_installation
+    from pacbench.gate.power import evaluate
+    from pacbench.gate.power_table import as_markdown
     from pacbench.gate.session import name_of
 
     pairs = selftest.read_pool(pool, load, [name_of(cell) for cell in cells]) if pool else []
@@ -203,8 +214,7 @@ def _self_test(
         pairs.append(pair)
         if pool:
             selftest.add_to_pool(pool, pair)
-    powers = selftest.evaluate(pairs, rule, TRIALS)
-    typer.echo(selftest.as_markdown(powers, pairs), nl=False)
+    typer.echo(as_markdown(evaluate(pairs, rule, TRIALS), pairs), nl=False)
 
 
 def _write(report: Report, markdown: Path | None, json_: Path | None, junit: Path | None) -> int:

@@ -36,7 +36,8 @@ class Rule:
     Attributes:
         max_slowdown: the candidate may be slower by this share.
         same_within: at most so far from 1 may a ratio be that is said to be the same.
-        confidence: that no benchmark of the suite is wrongly said to be slower or faster.
+        confidence: that no benchmark of the suite is wrongly said to be slower; and as much that
+            none is wrongly said to be faster.
         benchmarks: of the suite, over all of which the confidence holds.
     """
 
@@ -88,8 +89,13 @@ def interval(log_ratios: Sequence[float], confidence: float) -> Estimate:
 
 
 def sequential(log_ratios: Sequence[float], rule: Rule) -> tuple[Verdict, Estimate, int]:
-    """The verdict that a run of the gate ends with on these pairs, and how many it took."""
-    reached = [look for look in LOOKS if look <= len(log_ratios)] or [len(log_ratios)]
+    """The verdict that a run of the gate ends with on these pairs, and how many it took.
+
+    Raises ``ValueError`` for fewer pairs than the first look needs.
+    """
+    reached = [look for look in LOOKS if look <= len(log_ratios)]
+    if not reached:
+        raise ValueError(f"{len(log_ratios)} pairs; the first look is after {LOOKS[0]}")
     for look in reached:
         verdict, ratio = rule.judge(log_ratios[:look])
         if verdict != "undecided":

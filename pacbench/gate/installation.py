@@ -38,7 +38,7 @@ def resolve(baseline: str) -> Side:
     if (path / "bin" / "python").exists():
         return Side(baseline, str(path / "bin" / "python"))
     if (path / "records.jsonl").is_file():
-        return _revision(_commit_of_run(path))
+        return _of_run(path)
     if (path / "pyproject.toml").is_file():
         with tempfile.TemporaryDirectory() as scratch:
             wheel = _built(path, Path(scratch))
@@ -64,13 +64,16 @@ def _revision(revision: str) -> Side:
     return Side(f"{revision} ({name})" if revision != name else name, str(python))
 
 
-def _commit_of_run(path: Path) -> str:
+def _of_run(path: Path) -> Side:
+    """The commit that a run was measured at; local changes that it had are not to be had."""
     from pacbench.store import RunFolder
 
     environment = RunFolder(path).environment()
     if environment.commit is None:
         raise UserError(f"{path}: the run does not say which commit it was measured at")
-    return environment.commit
+    commit = _revision(environment.commit)
+    changes = ", without its local changes" if environment.dirty else ""
+    return Side(f"{path} ({environment.commit[:12]}{changes})", commit.python)
 
 
 def _built(source: Path, scratch: Path) -> Path:
@@ -107,8 +110,11 @@ def _installed(wheel: Path, name: str) -> str:
 
 
 def _python(name: str) -> Path:
+    """Where the environment of that name is kept; its other packages are this one's."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return cache / "pacbench" / "gate" / name / "bin" / "python"
+    here = f"{sys.version} {sysconfig.get_path('purelib')}"
+    others = hashlib.sha256(here.encode()).hexdigest()[:8]
+    return cache / "pacbench" / "gate" / f"{name}-{others}" / "bin" / "python"
 
 
 def _digest(wheel: Path) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import time
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -42,6 +43,7 @@ class Pairing:
         calls: that make a block of each benchmark, from the first pair on.
         prices: by what share a unit of extra work slows a block down, for the self-test.
         missing: why a benchmark cannot be compared.
+        extra_seconds: of the last pair, spent on slowdowns.
     """
 
     sides: tuple[Side, Side]
@@ -52,24 +54,26 @@ class Pairing:
     calls: dict[int, int] = field(default_factory=dict)
     prices: dict[int, float] = field(default_factory=dict)
     missing: dict[int, str] = field(default_factory=dict)
+    extra_seconds: float = 0.0
 
     def __post_init__(self) -> None:
         self._random = random.Random(self.seed)  # noqa: S311, only orders
 
-    def run(
-        self, wanted: Iterable[int], slowdowns: Sequence[float] = (0.0,)
-    ) -> dict[int, list[Times]]:
+    def run(self, wanted: Iterable[int], slowdowns: Sequence[float] = ()) -> dict[int, list[Times]]:
         """Start a fresh pair and time the benchmarks ``wanted``, in random order.
 
         Args:
             wanted: positions in ``cells``.
-            slowdowns: extra work of the second side, as shares of a call; rounds for each.
+            slowdowns: extra work of the second side, as shares of a call; rounds for each of them
+                follow those without.
 
         Returns:
-            Per benchmark, the times for each of the slowdowns; without those that are missing.
+            Per benchmark, the times as they are and for each of the slowdowns; without benchmarks
+            that are missing.
         """
         order = [index for index in wanted if index not in self.missing]
         self._random.shuffle(order)
+        self.extra_seconds = 0.0
         with ExitStack() as closing:
             pair = self._start(closing)
             timed = {index: self._time(index, pair, slowdowns) for index in order}
@@ -81,15 +85,15 @@ class Pairing:
             raise UserError("--load: all cores are timed on, none is left to keep busy")
         if self.load:
             closing.enter_context(busy(others))
-        pair = []
-        for side in self.sides:
-            process = Process([side.python, "-P", str(AGENT)], {})
+        pair: dict[int, Process] = {}
+        for number in self._either_order():  # who comes first may get the better memory
+            process = Process([self.sides[number].python, "-P", str(AGENT)], {})
             closing.callback(process.close)
             process.send({"benchmarks": specs(self.cells), "cores": cores})
-            pair.append(process)
-        for process in pair:
+            pair[number] = process
+        for process in pair.values():
             process.answer(START_LIMIT, f"did not start within {START_LIMIT:g} s")
-        return pair
+        return [pair[0], pair[1]]
 
     def _cores(self) -> tuple[list[int], list[int]]:
         """For both sides the same, so that they share a core's luck and caches; and the others."""
@@ -99,25 +103,33 @@ class Pairing:
         return timed, sorted(set(usable) - set(timed))
 
     def _time(self, index: int, pair: Sequence[Process], slowdowns: Sequence[float]) -> list[Times]:
-        for number in self._random.sample((0, 1), 2):
+        for number in self._either_order():
             answer = _ask(pair[number], {"begin": index, "calls": self.calls.get(index)})
             if "missing" in answer:
                 self.missing[index] = f"{self.sides[number].name}: {answer['missing']}"
                 return []
             self.calls.setdefault(index, answer["calls"])
-        if index not in self.prices and any(slowdowns):
+        timed = [self._rounds(index, pair, 0)]
+        begin = time.monotonic()
+        if slowdowns and index not in self.prices:
             self.prices[index] = _ask(pair[0], {"price": self.calls[index]})["price"]
-        return [self._rounds(index, pair, slowdown) for slowdown in slowdowns]
+        timed += [self._rounds(index, pair, round(s / self.prices[index])) for s in slowdowns]
+        self.extra_seconds += time.monotonic() - begin
+        return timed
 
-    def _rounds(self, index: int, pair: Sequence[Process], slowdown: float) -> Times:
+    def _rounds(self, index: int, pair: Sequence[Process], extra_units: int) -> Times:
         """Rounds of a block of each side, in random order."""
-        units = (0, round(slowdown / self.prices[index]) if slowdown else 0)
+        units = (0, extra_units)
         times: Times = [[], []]
         for _ in range(self.rounds):
-            for number in self._random.sample((0, 1), 2):
+            for number in self._either_order():
                 request = {"block": self.calls[index], "units": units[number]}
                 times[number].append(_ask(pair[number], request)["seconds"])
         return times
+
+    def _either_order(self) -> list[int]:
+        """The sides in random order."""
+        return self._random.sample((0, 1), 2)
 
 
 def specs(cells: Sequence[Cell]) -> list[dict[str, Any]]:

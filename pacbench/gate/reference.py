@@ -45,7 +45,7 @@ class Reference(BaseModel):
 
     schema_version: Literal[1] = 1
     environment: Environment
-    log_ratios: dict[str, dict[Yardstick, Processes]]
+    log_ratios: dict[str, Annotated[dict[Yardstick, Processes], Field(min_length=1)]]
     instructions: dict[str, PositiveInt] = {}
 
     @classmethod

@@ -20,6 +20,9 @@ from pacbench.report.table import Column, Entry, Notes, Table
 from pacbench.timing import Timing
 from pacbench.timing.intervals import Estimate, bootstrapped_medians, ratio
 
+Items = Sequence[Sequence[Sequence[float]]]
+"""Seconds of blocks per image and process."""
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -62,12 +65,12 @@ def _within(run: Results) -> list[Comparison]:
 
 
 def _between(runs: Sequence[Results]) -> list[Comparison]:
-    base = {_key(record): record for record in runs[0].records if record.timing}
+    base = {key_of(record): record for record in runs[0].records if record.timing}
     found = []
     for run in runs[1:]:
         axes = varying_axes(run.records)
         for record in run.records:
-            other = base.get(_key(record))
+            other = base.get(key_of(record))
             if record.timing is None or other is None or other.timing is None:
                 continue
             ours = f"{name_of(record, axes)}, {run.folder.path.name}"
@@ -77,19 +80,51 @@ def _between(runs: Sequence[Results]) -> list[Comparison]:
     return found
 
 
-def runtime_ratio(ours: Record, theirs: Record) -> tuple[Estimate, bool] | None:
-    """How many times as long ``ours`` takes, and whether both were timed in the same rounds.
+LEAST_BLOCKS = 3
+"""Timed blocks of an image without which it does not tell the spread of its times."""
 
-    None where one of them was not timed.
+LEAST_ROUNDS = 6
+"""Rounds without which no order of their ratios is rare enough for a 95 % interval."""
+
+
+def runtime_ratio(ours: Record, theirs: Record) -> tuple[Estimate, str] | None:
+    """How many times as long ``ours`` takes, and what its interval is of.
+
+    The interval is over the rounds in which both were timed, on these images. Where each image was
+    timed too seldom for that, it is over the rounds of all images alike, and so wider where images
+    differ; where even these are too few, it has no bounds. None where one of the two was not timed.
     """
     if ours.timing is None or theirs.timing is None:
         return None
-    if ours.timing.race and ours.timing.race == theirs.timing.race:
-        return ratio(ours.timing.by_process(), theirs.timing.by_process()), True
-    return _unpaired(ours.timing, theirs.timing), False
+    blocks = [len(samples) for timing in (ours.timing, theirs.timing) for samples in timing.samples]
+    often = min(blocks, default=0) >= LEAST_BLOCKS
+    if not (ours.timing.race and ours.timing.race == theirs.timing.race):
+        apart = _unpaired(ours.timing, theirs.timing)
+        return apart if often else Estimate(apart.value, 0, math.inf), "timed apart"
+    mine, other = ours.timing.by_process(), theirs.timing.by_process()
+    if often:
+        return ratio(mine, other), "paired over timed rounds"
+    pooled = _pooled(mine, other)
+    found = ratio(*pooled)
+    rounds = sum(map(len, pooled[0][0]))
+    if rounds < LEAST_ROUNDS:
+        found = Estimate(found.value, 0, math.inf)
+    return found, f"paired over {rounds} rounds of {len(mine)} images"
 
 
-def _key(record: Record) -> str:
+def _pooled(ours: Items, theirs: Items) -> tuple[Items, Items]:
+    """The rounds that both had, all images as one, by process."""
+    mine: list[list[float]] = [[] for _ in ours[0]]
+    other: list[list[float]] = [[] for _ in ours[0]]
+    for image, image_of_theirs in zip(ours, theirs, strict=True):
+        for number, (a, b) in enumerate(zip(image, image_of_theirs, strict=False)):
+            shared = min(len(a), len(b))
+            mine[number] += a[:shared]
+            other[number] += b[:shared]
+    return [mine], [other]
+
+
+def key_of(record: Record) -> str:
     """What makes cells of different runs the same, however they were timed."""
     cell = record.cell
     return cell.model_dump_json(

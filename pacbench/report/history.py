@@ -13,10 +13,11 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from pacbench.colours import PLOT_COLOURS
+from pacbench.report.compare import key_of
 from pacbench.report.naming import name_of, varying_axes
 from pacbench.report.plots.style import STYLE
 from pacbench.report.run import Results
-from pacbench.report.table import Column, Entry, Table
+from pacbench.report.table import Column, Entry, Notes, Table
 
 LEAST_STEP = 0.03
 NOISE_FACTOR = 4.0
@@ -24,13 +25,14 @@ NOISE_FACTOR = 4.0
 
 @dataclass(frozen=True)
 class Point:
-    """The median of a cell at a commit, in seconds, and its interval."""
+    """The median of a cell at a commit, in seconds, its interval, and why not to trust it."""
 
     commit: str
     started: str
     median: float
     low: float
     high: float
+    unstable: str
 
 
 @dataclass(frozen=True)
@@ -45,22 +47,28 @@ class Series:
 
 def history(runs: Sequence[Results]) -> list[Series]:
     """Series by cell and CPU, oldest point first; times of different CPUs are never joined."""
+    names: dict[tuple[str, str], str] = {}
     found: dict[tuple[str, str], list[Point]] = {}
+    several = len({run.suite.name for run in runs}) > 1
     for run in runs:
         axes = varying_axes(run.records)
+        suite = f"{run.suite.name}: " if several else ""
         for record in run.records:
             timing = record.timing
             if timing is None:
                 continue
-            name = f"{name_of(record, axes)} [{record.cell.backend}, {record.cell.threads} threads]"
+            cell = record.cell
+            key = key_of(record), run.environment.cpu
+            names[key] = f"{suite}{name_of(record, axes)} [{cell.backend}, {cell.threads} threads]"
             low, high = timing.interval or (timing.low, timing.high)
             commit = (run.environment.commit or "no commit")[:10]
-            point = Point(commit, record.started, timing.median, low, high)
-            found.setdefault((name, run.environment.cpu), []).append(point)
+            point = Point(commit, record.started, timing.median, low, high, timing.unstable)
+            found.setdefault(key, []).append(point)
     series = []
-    for (name, cpu), points in found.items():
+    for key, points in found.items():
         points.sort(key=lambda point: point.started)
-        series.append(Series(name, cpu, points, steps([point.median for point in points])))
+        levels = steps([point.median for point in points])
+        series.append(Series(names[key], key[1], points, levels))
     return series
 
 
@@ -98,22 +106,25 @@ def history_table(series: Sequence[Series]) -> Table:
     """A row per point, steps marked."""
     columns = [Column("cell", align="l"), Column("commit", align="l"), Column("started", align="l")]
     columns += [Column("time, ms"), Column("95 % interval"), Column("step")]
+    notes = Notes()
     rows = []
     for line in series:
         for position, point in enumerate(line.points):
             step = _step(line, position) if position in line.steps else None
+            doubts = notes.mark(f"unstable timing: {point.unstable}" if point.unstable else "")
             rows.append(
                 [
                     Entry(line.name, line.name),
                     Entry(point.commit, point.commit),
                     Entry(point.started, point.started),
-                    Entry(f"{1e3 * point.median:.3g}", 1e3 * point.median),
+                    Entry(f"{1e3 * point.median:.3g}{doubts}", 1e3 * point.median),
                     Entry(f"{1e3 * point.low:.3g} to {1e3 * point.high:.3g}"),
                     Entry("–") if step is None else Entry(f"{step:+.1%}", step),
                 ]
             )
     cpus = sorted({line.cpu for line in series})
-    return Table("history", "Results over commits", columns, rows, [f"on: {', '.join(cpus)}"])
+    told = [*notes.lines(), f"on: {', '.join(cpus)}"]
+    return Table("history", "Results over commits", columns, rows, told)
 
 
 def _step(series: Series, position: int) -> float:

@@ -21,6 +21,7 @@ class Timing(BaseModel):
         calls: per data sample, how many calls make a block.
         race: what cells that were timed in the same rounds share; empty for a cell on its own.
         median, minimum: over all blocks.
+        throughput: data samples a second, by the median; None in records that did not say so yet.
         interval: 95 % interval of the median, bootstrapped over processes, then blocks.
         mad: median absolute deviation from each data sample's own median, so that samples that
             differ in work do not count as noise.
@@ -36,6 +37,7 @@ class Timing(BaseModel):
     calls: list[int] = []
     race: str = ""
     median: float
+    throughput: float | None = None
     interval: tuple[float, float] | None = None
     mad: float
     minimum: float
@@ -68,6 +70,7 @@ class Timing(BaseModel):
             calls=calls or [1] * len(samples),
             race=race,
             median=estimate.value,
+            throughput=1 / estimate.value,
             interval=(estimate.low, estimate.high),
             mad=mad,
             minimum=float(blocks.min()),
@@ -76,11 +79,6 @@ class Timing(BaseModel):
             weather=weather,
             unstable=_instability(items, estimate.value, mad, weather),
         )
-
-    @property
-    def throughput(self) -> float:
-        """Data samples a second."""
-        return 1 / self.median
 
     def by_process(self) -> list[list[list[float]]]:
         """The samples per data sample and process, each in the order of the rounds."""

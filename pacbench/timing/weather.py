@@ -132,7 +132,10 @@ def gpu_state() -> tuple[float | None, str]:
     reasons = ("sw_thermal_slowdown", "hw_slowdown", "sw_power_cap")
     query = ",".join(["clocks.sm", *(f"clocks_event_reasons.{reason}" for reason in reasons)])
     command = [tool, f"--query-gpu={query}", "--format=csv,noheader,nounits"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None, ""
     clock, *states = (value.strip() for value in done.stdout.split("\n")[0].split(","))
     active = [reason for reason, state in zip(reasons, states, strict=False) if state == "Active"]
     try:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from made_results import crf_results, write_run
 from typer.testing import CliRunner
 
 from pacbench.cli import app
@@ -32,6 +34,7 @@ def invoke(*arguments: object) -> str:
         (["gate", "--against", "nothing.json"], "nothing.json: cannot be read"),
         (["compare", "nothing"], "is not a run folder"),
         (["history", "nothing"], "nothing: no run in it"),
+        (["history", "nothing/records.jsonl"], "records.jsonl: no run in it"),
         (["export", "nothing", "--format", "xml"], "--format xml: allowed: pytest-benchmark, asv"),
     ],
 )
@@ -64,6 +67,15 @@ def test_help_has_an_example(command: str) -> None:
     assert f"Example: pacbench {command}" in invoke(command, "--help")
 
 
+def test_runs_of_different_cpus_are_not_compared_in_silence(tmp_path: Path) -> None:
+    made = crf_results()
+    here = write_run(made, tmp_path)
+    elsewhere = made.environment.model_copy(update={"cpu": "another"})
+    there = write_run(replace(made, environments={elsewhere.id: elsewhere}), tmp_path)
+    assert "warning: times of different CPUs" in invoke("compare", here, there)
+    assert "warning" not in invoke("compare", here, here)
+
+
 def test_a_run_is_exported_and_compared(tmp_path: Path) -> None:
     runs = tmp_path / "runs"
     invoke(
@@ -78,5 +90,7 @@ def test_a_run_is_exported_and_compared(tmp_path: Path) -> None:
         invoke("export", "latest", "--format", "asv", "--out", runs)
     assert "| PAC [native" in invoke("history", runs, "--plot", tmp_path / "history.png")
     assert (tmp_path / "history.png").stat().st_size > 0
+    (records,) = runs.glob("*/records.jsonl")
+    assert invoke("history", records) == invoke("history", runs)
     with pytest.raises(UserError, match=r"should end with \.png"):
         invoke("compare", "latest", "--plot", "forest.gif", "--out", runs)

@@ -79,6 +79,11 @@ def test_what_is_not_clear_is_undecided() -> None:
     assert sequential(wild[: LOOKS[0] + 1], Rule())[2] == LOOKS[0]  # no look lies between
 
 
+def test_before_the_first_look_there_is_no_verdict() -> None:
+    with pytest.raises(ValueError, match="5 pairs; the first look is after 6"):
+        sequential(spread(2.0, LOOKS[0] - 1), Rule())
+
+
 def test_a_clear_answer_comes_early() -> None:
     assert sequential(spread(2.0), Rule())[2] == LOOKS[0]
 

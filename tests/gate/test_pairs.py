@@ -52,11 +52,14 @@ def test_the_gate_suite_has_six_benchmarks_of_their_own_names() -> None:
 def test_a_pair_is_timed_in_rounds(cells: list[Cell]) -> None:
     side = this_installation()
     pairing = Pairing((side, side), cells, rounds=4)
-    timed = pairing.run([0], slowdowns=(0.0, 0.5))
+    timed = pairing.run([0], slowdowns=(0.5,))
     assert [[len(times) for times in slowed] for slowed in timed[0]] == [[4, 4], [4, 4]]
     assert all(s > 0 for slowed in timed[0] for times in slowed for s in times)
     assert pairing.calls[0] >= 1
     assert 0 < pairing.prices[0] < 1
+    assert pairing.extra_seconds > 0
+    assert [len(times) for times in pairing.run([0])[0][0]] == [4, 4]
+    assert pairing.extra_seconds < 0.1  # nothing of the pair before
 
 
 def test_a_version_without_the_benchmark_is_not_compared(

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from pacbench.cli import app
 from pacbench.environment import Environment, capture
 from pacbench.errors import UserError
 from pacbench.gate.decide import Rule
@@ -71,6 +73,36 @@ def test_another_cpu_is_refused(environment: Environment) -> None:
     reference.require_cpu("another", "r")
 
 
+def test_the_command_refuses_another_cpu_before_it_measures(
+    environment: Environment, tmp_path: Path
+) -> None:
+    elsewhere = environment.model_copy(update={"cpu": "another"})
+    path = tmp_path / "reference.json"
+    path.write_text(Reference(environment=elsewhere, log_ratios=ratios()).model_dump_json())
+    result = CliRunner().invoke(app, ["gate", "--against", str(path)])
+    assert isinstance(result.exception, UserError)
+    assert "--other-cpu compares them all the same" in str(result.exception)
+
+
+@pytest.mark.parametrize(("shift", "code"), [(0.0, 0), (0.1, 1)])
+def test_the_command_compares_it_if_told_to(
+    environment: Environment,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    shift: float,
+    code: int,
+) -> None:
+    elsewhere = environment.model_copy(update={"cpu": "another"})
+    path = tmp_path / "reference.json"
+    path.write_text(Reference(environment=elsewhere, log_ratios=ratios()).model_dump_json())
+    now = ratios(**dict.fromkeys(YARDSTICKS, shift))
+    monkeypatch.setattr("pacbench.gate.reference.measure", lambda *_: now)
+    options = ["--against", str(path), "--other-cpu", "--instructions", "off"]
+    result = CliRunner().invoke(app, ["gate", *options])
+    assert result.exit_code == code
+    assert "they disagree by" in result.output
+
+
 def test_it_says_how_times_were_compared(environment: Environment) -> None:
     report = judge(environment, ratios(**dict.fromkeys(YARDSTICKS, 0.1)))
     text = as_markdown(report)
@@ -99,6 +131,7 @@ def test_files(environment: Environment, tmp_path: Path) -> None:
     for wrong, reason in (
         ({"PAC": {"conv2d": [0.0, 0.1]}}, "log_ratios.PAC.conv2d: List should have at least 3"),
         ({"PAC": {"hammer": [0.0, 0.1, 0.2]}}, "log_ratios.PAC.hammer"),
+        ({"PAC": {}}, "log_ratios.PAC: Dictionary should have at least 1"),
     ):
         kept = {"environment": environment.model_dump(), "log_ratios": wrong}
         path.write_text(json.dumps(kept))
