@@ -58,6 +58,7 @@ def test_claims_are_generated_from_the_records(tool: ModuleType, runs: list[Resu
     assert (folder / "claims.json").read_text(encoding="utf-8") == as_json(decisions), AGAIN
     table = claims_table(decisions)
     assert (folder / "claims.md").read_text(encoding="utf-8") == markdown(table), AGAIN
+    assert tool.claims_part(decisions) in (ROOT / "README.md").read_text(encoding="utf-8"), AGAIN
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)

@@ -147,9 +147,14 @@ def write_claims(runs: list[Results]) -> None:
     table = claims_table(decisions)
     (folder / "claims.md").write_text(markdown(table), encoding="utf-8")
     (folder / "claims.json").write_text(as_json(decisions), encoding="utf-8")
+    show_in_readme("claims", claims_part(decisions))
+
+
+def claims_part(decisions: list[Decision]) -> str:
+    """The first columns of the claims that were measured, for README."""
     shown = claims_table([decision for decision in decisions if decision.comparisons])
     short = replace(shown, columns=shown.columns[:SHORT], rows=[row[:SHORT] for row in shown.rows])
-    show_in_readme("claims", readme_part(short, "results/claims/claims.md"))
+    return readme_part(short, "results/claims/claims.md")
 
 
 def readme_part(table: Table, path: str) -> str:

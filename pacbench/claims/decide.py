@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any, Literal
 
 from pacbench.claims.model import Claim
 from pacbench.record import Record
 from pacbench.report.compare import runtime_ratio
+from pacbench.report.conditions import is_untrained
 from pacbench.report.naming import axis_text, varying_axes
 from pacbench.report.paper import paper_figures
 from pacbench.report.run import Results
@@ -17,9 +19,6 @@ from pacbench.report.scores import evidence, same_inputs, score_of
 from pacbench.timing.intervals import Estimate
 
 Verdict = Literal["holds", "does not hold", "not decided"]
-
-LEAST_BLOCKS = 3
-"""Timed blocks of each image without which the interval of a ratio is not known."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +33,7 @@ class Comparison:
         how: what the interval is of.
         where: the suite, its data and the protocol.
         above, below: what the claim asks of the effect.
+        untrained: those of a pair compared by score that learn, and were not trained.
     """
 
     ours: str
@@ -46,6 +46,7 @@ class Comparison:
     above: float | None
     below: float | None
     verdict: Verdict
+    untrained: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,12 @@ def decide(claim: Claim, runs: Sequence[Results]) -> Decision:
         verdict = "does not hold"
     elif "not decided" in verdicts:
         verdict = "not decided"
-    return Decision(claim, verdict, comparisons)
+    absent = _absent(claim, fitting)
+    if absent and verdict == "holds":  # a claim on all of them cannot hold without some
+        verdict = "not decided"
+    return Decision(
+        claim, verdict, comparisons, f"not measured: {', '.join(absent)}" if absent else ""
+    )
 
 
 def verdict_on(effect: Estimate, above: float | None, below: float | None) -> Verdict:
@@ -119,22 +125,11 @@ def _effect(claim: Claim, ours: Record, theirs: Record) -> tuple[Estimate, str] 
         paired = (mine - other).estimate()
         return paired, f"paired over {len(mine.images)} images"
     if claim.quantity == "runtime":
-        found = runtime_ratio(ours, theirs)
-        if found is None:
-            return None
-        ratio, same_rounds = found
-        if min(_blocks(ours), _blocks(theirs)) < LEAST_BLOCKS:
-            ratio = Estimate(ratio.value, 0, math.inf)
-        return ratio, "paired over timed rounds" if same_rounds else "timed apart"
+        return runtime_ratio(ours, theirs)
     mine_exact, other_exact = (_exact(claim, record) for record in (ours, theirs))
     if not mine_exact or not other_exact:
         return None
     return Estimate(*[mine_exact / other_exact] * 3), "exact"
-
-
-def _blocks(record: Record) -> int:
-    """Timed blocks of the image that has fewest."""
-    return min(map(len, record.timing.samples), default=0) if record.timing else 0
 
 
 def _exact(claim: Claim, record: Record) -> float | None:
@@ -149,20 +144,22 @@ def _compared(
     about = set(claim.ours.model_extra or {})
     swept = [axis for axis in varying_axes(run.records) if axis in ours.cell.axes.keys() - about]
     score = score_of([ours])
-    points = "points" if score and score.unit == "%" else score.unit if score else ""
+    unit = score.difference_unit if score else ""
+    pair = [record for record in (ours, theirs) if record and claim.quantity == "score"]
     data = ours.cell.data
     return Comparison(
         ours=ours.cell.label,
         theirs="the paper" if theirs is None else theirs.cell.label,
         at=", ".join(_place(axis, ours.cell.axes[axis]) for axis in swept),
         effect=effect,
-        unit=points if claim.effect == "difference" else "×",
+        unit=unit if claim.effect == "difference" else "×",
         how=how,
         where=f"{run.suite.name} ({data.name}, {data.split}, {len(ours.images)} images; "
         f"{ours.protocol})",
         above=claim.above,
         below=claim.below,
         verdict=verdict_on(effect, claim.above, claim.below),
+        untrained=tuple(dict.fromkeys(r.cell.label for r in pair if is_untrained(r))),
     )
 
 
@@ -170,12 +167,28 @@ def _place(axis: str, value: Any) -> str:
     return f"{axis_text(value)}×" if axis == "factor" else f"{axis} {axis_text(value)}"
 
 
+def _absent(claim: Claim, runs: Sequence[Results]) -> list[str]:
+    """Rows of the paper, or rows at some values, that the claim is about and no run has."""
+    cells = [record.cell for run in runs for record in run.records if record.ok]
+    places = [
+        dict(zip(claim.each, values, strict=True)) for values in product(*claim.each.values())
+    ]
+    absent = []
+    for selection in claim.selections:
+        for row in selection.rows:
+            there = [cell.facts() for cell in cells if cell.paper_row == row]
+            gone = [place for place in places if not any(place.items() <= f.items() for f in there)]
+            at = [_place(axis, value) for place in gone for axis, value in place.items()]
+            if gone:
+                absent.append(row if len(gone) == len(places) else f"{row} at {', '.join(at)}")
+    return absent
+
+
 def _missing(claim: Claim, runs: Sequence[Results]) -> str:
     """Why no pair could be compared."""
-    selections = [claim.ours, *([] if claim.theirs == "paper" else [claim.theirs])]
-    for selection in selections:
+    for selection in claim.selections:
         cells = [r for run in runs for r in run.records if selection.matches(r.cell)]
-        wanted = selection.row if isinstance(selection.row, str) else " or ".join(selection.row)
+        wanted = " or ".join(selection.rows)
         if not cells:
             return f"{wanted} was not measured"
         if not any(record.ok for record in cells):

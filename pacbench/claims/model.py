@@ -22,11 +22,14 @@ class Selection(BaseModel):
 
     row: str | list[str]
 
+    @property
+    def rows(self) -> list[str]:
+        return [self.row] if isinstance(self.row, str) else self.row
+
     def matches(self, cell: Cell) -> bool:
-        rows = [self.row] if isinstance(self.row, str) else self.row
         facts = cell.facts()
         extra: dict[str, Any] = self.model_extra or {}
-        return cell.paper_row in rows and all(facts.get(k) == v for k, v in extra.items())
+        return cell.paper_row in self.rows and all(facts.get(k) == v for k, v in extra.items())
 
 
 class Claim(BaseModel):
@@ -41,10 +44,15 @@ class Claim(BaseModel):
     table: str
     ours: Selection
     theirs: Selection | Literal["paper"]
+    each: dict[str, list[Any]] = {}
     quantity: Quantity
     effect: Literal["difference", "ratio"]
     above: float | None = None
     below: float | None = None
+
+    @property
+    def selections(self) -> list[Selection]:
+        return [each for each in (self.ours, self.theirs) if isinstance(each, Selection)]
 
     @model_validator(mode="after")
     def _is_decidable(self) -> Claim:

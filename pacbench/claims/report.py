@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from itertools import groupby
 
 from pacbench.claims.decide import Comparison, Decision
-from pacbench.report.table import Column, Entry, Table
+from pacbench.report.conditions import side_by_side
+from pacbench.report.table import Column, Entry, Notes, Table
 
 EXIT_CODES = {"holds": 0, "does not hold": 1, "not decided": 3}
 """The worst verdict decides; 2 is for mistakes in what was asked."""
@@ -34,21 +34,25 @@ def claims_table(decisions: Sequence[Decision]) -> Table:
         Column("effect (95 % interval)", align="l"),
         Column("the paper", align="l"),
     ]
-    rows = []
+    rows, footnotes = [], Notes()
     for decision in decisions:
-        effects = "; ".join(_effects(decision.comparisons)) or decision.reason
+        reason = [decision.reason] if decision.reason else []
+        effects = "; ".join([*_effects(decision.comparisons), *reason])
+        untrained = dict.fromkeys(name for c in decision.comparisons for name in c.untrained)
+        mark = footnotes.mark(f"untrained: {'; '.join(untrained)}" if untrained else "")
         source = f"{decision.claim.paper} ({decision.claim.source})"
         rows.append(
             [
                 Entry(decision.claim.claim, decision.claim.id),
                 Entry(decision.verdict, decision.verdict),
-                Entry(effects, effects),
+                Entry(effects, effects, mark=mark),
                 Entry(source, source),
             ]
         )
     found = [c for decision in decisions for c in decision.comparisons]
     where = dict.fromkeys(c.where for c in found)
     notes = [
+        *footnotes.lines(),
         "effect: ours − theirs, paired image by image, or ours / theirs (×), of times in the same "
         "rounds; a claim holds if the interval lies on its side of the bound in every comparison",
         *(f"tested on: {place}" for place in _by_suite(list(where))),
@@ -81,6 +85,7 @@ def as_json(decisions: Sequence[Decision]) -> str:
                     "unit": c.unit,
                     "how": c.how,
                     "where": c.where,
+                    "untrained": list(c.untrained),
                     "verdict": c.verdict,
                 }
                 for c in decision.comparisons
@@ -129,8 +134,8 @@ def _effect(comparison: Comparison) -> str:
 
 def _by_suite(places: Sequence[str]) -> list[str]:
     """Places of one suite, which differ in the factor only, in one line."""
-    lines = []
-    for suite, group in groupby(sorted(places), key=lambda place: place.partition(" (")[0]):
-        details = dict.fromkeys(place.partition(" (")[2].removesuffix(")") for place in group)
-        lines.append(f"{suite}: {' | '.join(details)}")
-    return lines
+    suites: dict[str, list[str]] = {}
+    for place in places:
+        suite, _, details = place.removesuffix(")").partition(" (")
+        suites.setdefault(suite, []).append(details)
+    return [f"{suite}: {side_by_side(details)}" for suite, details in suites.items()]

@@ -30,18 +30,29 @@ def add_to(app: typer.Typer) -> None:
 def table(
     runs: Runs,
     format_: Annotated[str, typer.Option("--format", metavar="md|latex|csv|json")] = "md",
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="DIR", help="Write it there, in every format."),
+    ] = None,
     mix_environments: Mix = False,
     out: Out = RUNS,
 ) -> None:
-    """Print the table of a run, or one of several runs of a task."""
+    """Print the table of a run, or one of several runs of a task; or write it in every format."""
     from pacbench.report.formats import RENDERERS
     from pacbench.report.run import merge
-    from pacbench.report.write import rendered
+    from pacbench.report.write import rendered, write_tables
 
     if format_ not in RENDERERS:
         raise UserError(f"--format {format_}: allowed: {', '.join(RENDERERS)}")
     results = merge([read_run(run, out) for run in runs], mix_environments)
-    typer.echo(rendered(results, format_), nl=False)
+    if output is None:
+        typer.echo(rendered(results, format_), nl=False)
+        return
+    try:
+        for path in write_tables(results, list(RENDERERS), output):
+            typer.echo(path)
+    except OSError as error:
+        raise UserError(f"{output}: cannot be written: {error.strerror}") from None
 
 
 def plot(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pacbench.record import Record
 from pacbench.report.scores import (
@@ -25,10 +25,17 @@ UNSTABLE = " †"
 
 @dataclass(frozen=True)
 class View:
-    """What a column may need besides the record: all records, and the machine's limits."""
+    """What a column may need besides the record.
+
+    Attributes:
+        records: those that the table shows.
+        pool: all of the run, among which gains find what they are counted from.
+        peaks: the machine's limits.
+    """
 
     records: Sequence[Record]
-    peaks: Sequence[Peak] = ()
+    pool: Sequence[Record]
+    peaks: Sequence[Peak]
 
     @property
     def score(self) -> Score | None:
@@ -92,25 +99,28 @@ def _gain(view: View) -> Shown:
     score = view.score
 
     def entry(record: Record, view: View) -> Entry:
-        gained = gain_over_baseline(record, view.records, score) if score else None
+        gained = gain_over_baseline(record, view.pool, score) if score else None
         if gained is None or score is None:
             return NOTHING
         return estimated(gained.estimate(), score.digits, signed=True)
 
-    better = score.better if score else None
-    return Shown(Column("gain", better=better), entry)
+    if score is None:
+        return Shown(Column("gain"), entry)
+    return Shown(Column(f"gain, {score.difference_unit}", better=score.better), entry)
 
 
 def _runtime(_: View) -> Shown:
     def entry(record: Record, view: View) -> Entry:
         timing = record.timing
-        if timing is None or (record.cell.task == "crf" and is_baseline(record, view.records)):
+        if timing is None or (record.cell.task == "crf" and is_baseline(record, view.pool)):
             return NOTHING
-        low, high = timing.interval or (timing.low, timing.high)
-        estimate = Estimate(1e3 * timing.median, 1e3 * low, 1e3 * high)
-        shown = estimated(estimate, significant(estimate.value))
         mark = UNSTABLE if timing.unstable else ""
-        return Entry(shown.text, shown.value, shown.low, shown.high, mark)
+        low, high = timing.interval or (timing.low, timing.high)
+        if low == high:  # too few blocks to tell
+            return replace(_plain(timing.median, 1e3), mark=mark)
+        estimate = Estimate(1e3 * timing.median, 1e3 * low, 1e3 * high)
+        digits = max(significant(estimate.value), significant(estimate.high - estimate.low, 1))
+        return replace(estimated(estimate, digits), mark=mark)
 
     return Shown(Column("runtime, ms", better="less"), entry)
 
@@ -136,7 +146,7 @@ def _number(
 
 
 def _memory(record: Record, view: View) -> float | None:
-    skipped = record.cell.task == "crf" and is_baseline(record, view.records)
+    skipped = record.cell.task == "crf" and is_baseline(record, view.pool)
     return None if record.memory is None or skipped else record.memory / 1e6
 
 

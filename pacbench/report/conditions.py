@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from pacbench.environment import Environment
 from pacbench.method import methods
@@ -51,12 +52,15 @@ def reading(results: Results) -> list[str]:
 
 def unstable(records: Sequence[Record]) -> list[str]:
     """Why timings should not be trusted, in one note."""
-    reasons = [
-        f"{r.cell.label}: {r.timing.unstable}"
-        for r in records
-        if r.timing and r.timing.unstable and r.cell.method != "unary"
+    reasons: dict[str, list[str]] = {}
+    for record in records:
+        if record.timing and record.timing.unstable and record.cell.method != "unary":
+            reasons.setdefault(record.cell.label, []).append(record.timing.unstable)
+    told = [
+        f"{label}: {first}" + (f", and {len(others)} more" if others else "")
+        for label, (first, *others) in reasons.items()
     ]
-    return [f"† unstable timing: {' | '.join(dict.fromkeys(reasons))}"] if reasons else []
+    return [f"† unstable timing: {' | '.join(told)}"] if told else []
 
 
 def note_of(record: Record) -> str:
@@ -68,7 +72,7 @@ def note_of(record: Record) -> str:
         return ""
     info, fields = methods[cell.method].info, methods[cell.method].Params.model_fields
     chosen = [
-        f"{name} = {value}"
+        f"{name} = {_setting(value)}"
         for name, value in cell.params.items()
         if name in fields.keys() - cell.axes.keys() and value != fields[name].default
     ]
@@ -76,6 +80,21 @@ def note_of(record: Record) -> str:
         return info.note
     told = f"parameters chosen in the suite: {', '.join(chosen)}"
     return f"{info.note}; {told}" if info.learnable else told
+
+
+def is_untrained(record: Record) -> bool:
+    """Whether its method learns, and was given no weights."""
+    method = record.cell.method
+    learns = method in methods and methods[method].info.learnable
+    return learns and not record.cell.params.get("weights")
+
+
+def _setting(value: Any) -> str:
+    """``pac_crf (dilations = [16, 64])`` for a method within a method."""
+    if not isinstance(value, dict) or "name" not in value:
+        return str(value)
+    inner = ", ".join(f"{name} = {each}" for name, each in value.get("params", {}).items())
+    return f"{value['name']} ({inner})" if inner else str(value["name"])
 
 
 def device(environment: Environment, records: Sequence[Record]) -> str:
@@ -102,15 +121,18 @@ def _data(ran: Sequence[Record]) -> str:
 
 def _protocol(ran: Sequence[Record]) -> str:
     """The parts of all protocols; those that differ side by side."""
-    parts = [r.protocol.split("; ") for r in ran if r.protocol]
-    if not parts:
-        return ""
-    widest = max(map(len, parts))
+    protocols = [r.protocol for r in ran if r.protocol]
+    return f"protocol: {side_by_side(protocols)}" if protocols else ""
+
+
+def side_by_side(texts: Sequence[str]) -> str:
+    """``a; x4 or x8; b`` of ``a; x4; b`` and ``a; x8; b``."""
+    parts = [text.split("; ") for text in texts]
     merged = [
         " or ".join(dict.fromkeys(part[i] for part in parts if i < len(part)))
-        for i in range(widest)
+        for i in range(max(map(len, parts)))
     ]
-    return "protocol: " + "; ".join(merged)
+    return "; ".join(merged)
 
 
 def _exceptions(what: str, pairs: Sequence[tuple[str, str]]) -> str:

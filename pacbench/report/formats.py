@@ -61,6 +61,7 @@ def latex(table: Table) -> str:
             r"\centering\scriptsize\setlength{\tabcolsep}{3pt}",
             rf"\caption{{{_escape(table.whole_caption)}}}",
             rf"\label{{tab:pacbench-{table.name}}}",
+            r"\par\medskip",
             r"\makebox[\linewidth]{%",  # a wide table reaches into both margins alike
             rf"\begin{{tabular}}{{{''.join(column.align for column in table.columns)}}}",
             r"\toprule",

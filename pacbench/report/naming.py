@@ -6,6 +6,9 @@ from typing import Any
 
 from pacbench.record import Record
 
+DATA_AXIS = "data."
+SIZE_AXIS = "data.size"
+
 
 def varying_axes(records: list[Record]) -> list[str]:
     """The swept axes that take more than one value in these records, in the suite's order."""
@@ -19,15 +22,20 @@ def constant_axes(records: list[Record]) -> dict[str, str]:
 
 def name_of(record: Record, axes: list[str]) -> str:
     """``PAC-CRF, 32 (steps 5)``, with those of ``axes`` that the cell has."""
-    swept = [
-        f"{axis} {axis_text(record.cell.axes[axis])}" for axis in axes if axis in record.cell.axes
-    ]
+    held = record.cell.axes
+    swept = [f"{axis_title(axis)} {axis_text(held[axis], axis)}" for axis in axes if axis in held]
     return f"{record.cell.label} ({', '.join(swept)})" if swept else record.cell.label
 
 
-def axis_text(value: Any) -> str:
+def axis_title(axis: str) -> str:
+    """What people call it: ``size`` for the data's parameter ``data.size``."""
+    return axis.removeprefix(DATA_AXIS)
+
+
+def axis_text(value: Any, axis: str = "") -> str:
     """A value of an axis as the paper writes it: dilations 16 and 64 are ``16-64``."""
-    return "-".join(map(str, value)) if isinstance(value, list) else str(value)
+    between = "×" if axis == SIZE_AXIS else "-"
+    return between.join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _values(records: list[Record]) -> dict[str, list[str]]:

@@ -29,6 +29,11 @@ class Score:
     def title(self) -> str:
         return f"{self.name}, {self.unit}"
 
+    @property
+    def difference_unit(self) -> str:
+        """Per cents differ by points."""
+        return "points" if self.unit == "%" else self.unit
+
 
 SCORES = (
     Score("miou", "mIoU", "%", 100, 2, "more"),

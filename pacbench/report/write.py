@@ -18,10 +18,12 @@ def rendered(results: Results, format_: str) -> str:
     return RENDERERS[format_][1](table)
 
 
-def write_tables(results: Results, formats: Sequence[str]) -> list[Path]:
-    """Write the table to ``tables/`` of the run, a file per format."""
-    folder = results.folder.path / "tables"
-    folder.mkdir(exist_ok=True)
+def write_tables(
+    results: Results, formats: Sequence[str], folder: Path | None = None
+) -> list[Path]:
+    """Write the table to a folder, ``tables/`` of the run by default, a file per format."""
+    folder = folder or results.folder.path / "tables"
+    folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for name in formats:
         path = folder / f"{results.suite.name}{RENDERERS[name][0]}"

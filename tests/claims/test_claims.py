@@ -18,6 +18,7 @@ from pacbench.claims.report import as_json, claims_table, exit_code, summary
 from pacbench.cli import app
 from pacbench.errors import UserError
 from pacbench.method import Architecture
+from pacbench.record import Record
 from pacbench.report.formats import markdown
 from pacbench.report.paper import paper_rows
 from pacbench.report.run import Results
@@ -81,11 +82,33 @@ def test_times_are_paired_over_rounds() -> None:
     assert decided("crf-pac-32-is-faster-than-full", apart).comparisons[0].how == "timed apart"
 
 
-def test_one_timing_decides_nothing() -> None:
+def timed_once(images: int, race: str = "r") -> Results:
+    """Every image timed once, by PAC-CRF 32 in 0.4 of the time that Full-CRF takes."""
     made = crf_results()
-    once = [r.model_copy(update={"timing": Timing.of([[0.1]] * 6, race="r")}) for r in made.records]
-    found = decided("crf-pac-32-is-faster-than-full", replace(made, records=once))
+
+    def timing(of: Record) -> Timing:
+        noise = 1 if of.cell.method == "full_crf" else 2
+        seconds = {"full_crf": 0.5, "pac_crf": 0.2}.get(of.cell.method, 0.1)
+        blocks = [[seconds * (1 + 0.1 * (noise * i % 5))] for i in range(images)]
+        return Timing.of(blocks, race=race or of.id)
+
+    records = [r.model_copy(update={"timing": timing(r)}) for r in made.records]
+    return replace(made, records=records)
+
+
+def test_images_timed_once_are_rounds() -> None:
+    found = decided("crf-pac-32-is-faster-than-full", timed_once(20))
+    (comparison,) = found.comparisons
+    assert found.verdict == "holds"
+    assert comparison.how == "paired over 20 rounds of 20 images"
+    assert comparison.effect.low < 0.4 < comparison.effect.high
+
+
+@pytest.mark.parametrize(("images", "race"), [(5, "r"), (20, "")], ids=["few", "timed apart"])
+def test_too_few_timings_decide_nothing(images: int, race: str) -> None:
+    found = decided("crf-pac-32-is-faster-than-full", timed_once(images, race))
     assert found.verdict == "not decided"
+    assert found.comparisons[0].effect.high == float("inf")
 
 
 def test_a_claim_for_each_factor_needs_all_of_them() -> None:
@@ -102,20 +125,32 @@ def test_a_claim_for_each_factor_needs_all_of_them() -> None:
     found = decided("depth-pac-beats-djf", replace(run, records=worse))
     assert [c.verdict for c in found.comparisons] == ["holds", "holds", "does not hold"]
     assert found.verdict == "does not hold"
+    twice = [r for r in run.records if r.cell.axes["factor"] != 16 or r.cell.method != "pac"]
+    found = decided("depth-pac-beats-djf", replace(run, records=twice))
+    assert (found.verdict, found.reason) == ("not decided", "not measured: pac at 16×")
     several = decided("depth-pac-beats-all", run)
     assert {c.theirs for c in several.comparisons} == {"BICUBIC", "DJF_OURS"}
+    assert {c.verdict for c in several.comparisons} == {"holds"}
+    assert several.verdict == "not decided"  # of the other methods nothing is known
+    assert several.reason == "not measured: mrf, gf, jbu, sdf, fbs, dmsg, djf, djf_plus"
 
 
 def test_parameters_are_compared_with_the_papers() -> None:
-    def network(thousands: float) -> Results:
-        of = cell("pac", task="upsample", protocol={"factor": 4}, axes={"factor": 4})
-        made = Architecture(parameters=round(1e3 * thousands))
-        return results(
-            [record(of, metric="rmse_cm", architecture=made)], paper_table="tab_upsample_arch"
-        )
+    def networks(least: float) -> Results:
+        thousands = {"pac": (least, 222, 260), "pac_lite": (56, 56, 56)}
+        made = [
+            record(
+                cell(row, task="upsample", protocol={"factor": factor}, axes={"factor": factor}),
+                metric="rmse_cm",
+                architecture=Architecture(parameters=round(1e3 * each)),
+            )
+            for row, counts in thousands.items()
+            for factor, each in zip((4, 8, 16), counts, strict=True)
+        ]
+        return results(made, paper_table="tab_upsample_arch")
 
-    assert decided("arch-parameters", network(182.7)).verdict == "holds"
-    assert decided("arch-parameters", network(190)).verdict == "does not hold"
+    assert decided("arch-parameters", networks(182.7)).verdict == "holds"
+    assert decided("arch-parameters", networks(190)).verdict == "does not hold"
 
 
 def test_steps_are_compared_with_each_other() -> None:
@@ -177,8 +212,26 @@ def test_reports() -> None:
     assert by_id["flow-pac-beats-djf"]["comparisons"] == []
     rows = {row[0].value: row[2].text for row in claims_table(decisions).rows}
     assert rows["depth-pac-beats-djf"].startswith("4×: −0.55 cm (−0.60 to −0.50); 8×: −1.10 cm")
-    least = "the least of 6; DJF_OURS, 4×: −0.55 cm (−0.60 to −0.50)"
-    assert rows["depth-pac-beats-all"] == least
+    least = "the least of 6; DJF_OURS, 4×: −0.55 cm (−0.60 to −0.50); not measured: mrf, gf"
+    assert rows["depth-pac-beats-all"].startswith(least)
+
+
+def test_untrained_methods_are_told() -> None:
+    faster, better = (
+        decided(f"crf-pac-32-{claim}-than-full", crf_results())
+        for claim in ("is-faster", "gains-more")
+    )
+    assert faster.comparisons[0].untrained == ()  # weights do not change times
+    assert better.comparisons[0].untrained == ("PAC-CRF, 32",)
+    table = claims_table([faster, better])
+    assert [row[2].mark for row in table.rows] == ["", " [1]"]
+    assert table.notes[0] == "[1] untrained: PAC-CRF, 32"
+
+
+def test_where_claims_were_tested_is_one_line_a_suite() -> None:
+    (line,) = claims_table([decided("depth-pac-beats-djf", depth_results())]).notes[2:]
+    factors = "depth,center,x4 or depth,center,x8 or depth,center,x16"
+    assert line == f"tested on: depth: scenes, test, 5 images; scenes-1; {factors}; rmse:cm"
 
 
 CLAIM: dict[str, Any] = CLAIMS["crf-pac-32-is-faster-than-full"].model_dump(exclude_none=True)

@@ -29,12 +29,12 @@ def test_measured_and_paper_stand_side_by_side() -> None:
     assert titles(table) == [
         ": method",
         "measured: mIoU, %",
-        "measured: gain",
+        "measured: gain, points",
         "measured: runtime, ms",
         "measured: set-up, ms",
         "measured: step, ms",
         "measured: memory, MB",
-        "paper: mIoU or gain, val / test",
+        "paper: mIoU or gain, % (val / test)",
         "paper: runtime, ms",
     ]
     shown = texts(table)
@@ -49,7 +49,7 @@ def test_measured_and_paper_stand_side_by_side() -> None:
 def test_the_best_is_marked_and_the_second() -> None:
     table = table_of(crf_results())
     ranks = {column.title: i for i, column in enumerate(table.columns) if column.group != "paper"}
-    assert [row[ranks["gain"]].rank for row in table.rows] == [0, 0, 2, 1]
+    assert [row[ranks["gain, points"]].rank for row in table.rows] == [0, 0, 2, 1]
     assert [row[ranks["runtime, ms"]].rank for row in table.rows] == [0, 0, 1, 2]
     assert [row[ranks["memory, MB"]].rank for row in table.rows] == [0, 0, 0, 0]  # all alike
     assert [row[-2].rank for row in table.rows] == [0, 0, 2, 1]
@@ -87,20 +87,24 @@ def test_parameters_that_a_suite_chooses_are_told() -> None:
     assert table_of(made).notes[0].startswith("[1] parameters are pydensecrf's customary ones")
     notes = table_of(replace(made, records=records)).notes
     assert notes[0] == "[1] parameters chosen in the suite: w1 = 32.0"  # 3.0 is w2 anyway
+    crf = {"name": "pac_crf", "params": {"dilations": [16, 64]}}
+    both = record(cell("fcn8s", task="hotswap", params={"crf": crf}))
+    told = "parameters chosen in the suite: crf = pac_crf (dilations = [16, 64])"
+    assert table_of(results([both])).notes[0].endswith(told)
 
 
 def test_factors_stand_across() -> None:
     table = table_of(depth_results())
     assert titles(table) == [
         ": method",
-        *(f"{m}×: {title}" for m in (4, 8, 16) for title in ("RMSE, cm", "paper")),
+        *(f"{m}×: {title}" for m in (4, 8, 16) for title in ("RMSE, cm", "paper, cm")),
         ": runtime, ms (4× / 8× / 16×)",
         ": memory, MB (4× / 8× / 16×)",
     ]
     assert [row[0].text for row in table.rows] == ["BICUBIC", "DJF_OURS", "PAC_LITE", "PAC"]
     assert [entry.text for entry in table.rows[3]][1:3] == ["1.65 ± 0.15", "2.39"]
     assert [row[1].rank for row in table.rows] == [0, 0, 2, 1]
-    assert table.rows[3][-2].text == "15.1 / 15.1 / 15.1"
+    assert table.rows[3][-2].text == "15.06 / 15.06 / 15.06 ± 1%"
     protocol = "protocol: scenes-1; depth,center,x4 or depth,center,x8 or depth,center,x16; rmse:cm"
     assert protocol in table.conditions
 
@@ -123,6 +127,44 @@ def test_suites_choose_columns_and_rows() -> None:
         table_of(crf_results(outputs={"rows": ["nothing"]}))
     with pytest.raises(UserError, match="'steps' is no axis of more than one value"):
         table_of(crf_results(outputs={"across": "steps"}))
+
+
+def test_gains_do_not_need_the_row_that_they_are_counted_from() -> None:
+    table = table_of(crf_results(outputs={"rows": ["PAC-CRF*"]}))
+    gains = [column.title for column in table.columns].index("gain, points")
+    assert [row[gains].text.partition(" ")[0] for row in table.rows] == ["+3.22", "+4.22"]
+
+
+def test_a_method_without_the_axis_stands_in_all_columns() -> None:
+    steps = [
+        record(cell("pac_crf", params={"steps": n}, axes={"steps": n}), [0.5 + 0.01 * n])
+        for n in (1, 5)
+    ]
+    made = [record(cell("unary"), [0.4]), *steps]
+    table = table_of(results(made, outputs={"across": "steps", "columns": ["score"]}))
+    assert titles(table) == [": method", "steps 1: mIoU, %", "steps 5: mIoU, %"]
+    assert texts(table) == [["unary", "40.00", "40.00"], ["pac_crf", "51.00", "55.00"]]
+
+
+def test_cells_of_different_factors_do_not_compete() -> None:
+    table = table_of(depth_results(outputs={"columns": ["runtime"]}))
+    assert [row[0].text for row in table.rows if row[2].rank == 1] == ["PAC"] * 3
+
+
+def test_a_runtime_that_is_hardly_known_has_no_interval() -> None:
+    once = record(cell("full_crf"), timing=Timing.of([[0.1], [0.1234]]))
+    table = table_of(results([once], outputs={"columns": ["runtime"]}))
+    assert (table.rows[0][1].text, table.rows[0][1].mark) == ("112", " †")
+    often = record(cell("full_crf"), timing=Timing.of([[0.1, 0.1001, 0.1002, 0.1003, 0.1004]]))
+    table = table_of(results([often], outputs={"columns": ["runtime"]}))
+    assert table.rows[0][1].text == "100.2 ± 0.2"
+
+
+def test_sizes_read_as_sizes() -> None:
+    sizes = [record(cell("conv_crf", axes={"data.size": [h, 2 * h]})) for h in (8, 16)]
+    table = table_of(results(sizes))
+    assert table.columns[1].title == "size"
+    assert [row[1].text for row in table.rows] == ["8×16", "16×32"]
 
 
 def test_architectures() -> None:
@@ -156,6 +198,9 @@ def test_unstable_timings_say_so() -> None:
     runtime = next(e for e, c in zip(table.rows[0], table.columns, strict=True) if "run" in c.title)
     assert runtime.mark == " †"
     assert "† unstable timing: full_crf: MAD is 50% of the median" in table.notes
+    both = [shaky, record(cell("full_crf", seed=1), timing=shaky.timing)]
+    note = "† unstable timing: full_crf: MAD is 50% of the median, and 1 more"
+    assert note in table_of(results(both)).notes
 
 
 def test_failed_cells_say_so() -> None:

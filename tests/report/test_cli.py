@@ -39,6 +39,14 @@ def test_runs_print_as_one_table(halves: list[str]) -> None:
         call("table", halves[0], "--format", "html")
 
 
+def test_a_table_is_written_in_every_format(halves: list[str], tmp_path: Path) -> None:
+    paths = [Path(line) for line in call("table", *halves, "-o", str(tmp_path / "t")).splitlines()]
+    assert paths == [tmp_path / "t" / f"crf.{suffix}" for suffix in ("md", "tex", "csv", "json")]
+    assert paths[0].read_text(encoding="utf-8") == call("table", *halves)
+    with pytest.raises(UserError, match="cannot be written"):
+        call("table", *halves, "-o", "/dev/null/tables")
+
+
 def test_other_environments_are_refused_unless_told(halves: list[str], tmp_path: Path) -> None:
     made, other = crf_results(), ENVIRONMENT.model_copy(update={"torch": "1.0"})
     elsewhere = replace(made, environments={other.id: other}, records=made.records[:1])

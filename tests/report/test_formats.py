@@ -115,7 +115,7 @@ def test_latex_compiles_with_booktabs_only_and_fits_the_page(tmp_path: Path) -> 
     assert (tmp_path / "table.pdf").stat().st_size > 1000
     widths = [float(width) for width in re.findall(r"width: ([\d.]+)pt", done.stdout)]
     assert len(widths) == 4
-    assert max(widths) < 345 + 2 * 60  # of article's column, and half of each of its margins
+    assert max(widths) < 345 + 2 * 67  # of article's column, and half of each of its margins
 
 
 def measured_width(table: Table) -> str:

@@ -16,13 +16,14 @@ from made_results import (
     write_pictures,
     write_run,
 )
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from pacbench.report.build import table_of
 from pacbench.report.plots import FIGURES, figures_of
 from pacbench.report.plots.curves import exponent
 from pacbench.report.plots.pictures import telling_window
-from pacbench.report.plots.style import Looks
+from pacbench.report.plots.style import Looks, log_axis
 from pacbench.report.plots.trade_off import pareto
 from pacbench.report.run import Results, read
 from pacbench.report.scores import paired_estimate, score_of
@@ -62,12 +63,15 @@ def dilation_results() -> Results:
 
 
 def size_results() -> Results:
+    """Sizes with as many classes, and one of the sizes with other classes."""
     made = []
-    for size in ([188, 250], [375, 500], [750, 1000]):
-        data = DataSpec(name="scenes", split="test", params={"size": size})
-        pixels = size[0] * size[1]
-        of = cell("conv_crf", axes={"data.size": size}, data=data)
-        made.append(record(of, seconds=1e-6 * pixels, memory=100 * pixels))
+    for size, classes in (([188, 250], 21), ([375, 500], 21), ([750, 1000], 21), ([375, 500], 84)):
+        data = DataSpec(name="scenes", split="test", params={"size": size, "classes": classes})
+        pixels, times = size[0] * size[1], classes / 21
+        of = cell("conv_crf", axes={"data.size": size, "data.classes": classes}, data=data)
+        made.append(
+            record(of, seconds=1e-6 * pixels * times**0.5, memory=round(100 * pixels * times**2))
+        )
     return results(made, name="scaling")
 
 
@@ -83,7 +87,7 @@ MADE = {
     "depth": (depth_results(), {"trade-off", "factor", "timings"}),
     "steps": (step_results(), {"trade-off", "steps", "timings"}),
     "dilation": (dilation_results(), {"trade-off", "dilation", "timings"}),
-    "scaling": (size_results(), {"scaling", "timings"}),
+    "scaling": (size_results(), {"scaling", "classes", "timings"}),
     "ops": (operator_results(), {"roofline", "timings"}),
 }
 
@@ -114,10 +118,62 @@ def test_what_they_show() -> None:
     assert [panel.get_title()[:14] for panel in by_factor.axes][1] == "measured, 8× ("
     scaling = FIGURES["scaling"](size_results())
     assert scaling is not None
-    assert legend(scaling) == ["conv_crf: size^1.00"]
+    assert legend(scaling) == ["conv_crf: 1.00, 1.00"]
+    assert scaling.legends[0].get_title().get_text() == (
+        "fitted exponents of the image size: of time, of memory"
+    )
+    classes = FIGURES["classes"](size_results())
+    assert classes is not None
+    assert legend(classes) == ["conv_crf: 0.50, 2.00"]
     roofline = FIGURES["roofline"](operator_results())
     assert roofline is not None
-    assert "measured peak: 50 GFLOP/s, 5.0 GB/s" in legend(roofline)
+    assert roofline.axes[0].get_title() == "1 thread, measured peak: 50 GFLOP/s, 5.0 GB/s"
+
+
+def looks_of(panel: Axes) -> list[tuple[str, str]]:
+    """Colour and marker of every point, in the order that they were drawn."""
+    lines = [container.lines[0] for container in panel.containers]
+    return [(str(line.get_color()), str(line.get_marker())) for line in lines]
+
+
+def test_points_are_told_apart_by_marker_as_well_and_alike_in_both_panels() -> None:
+    for made in (crf_results(), step_results()):
+        figure = FIGURES["trade-off"](made)
+        assert figure is not None
+        measured, paper = map(looks_of, figure.axes)
+        assert len({marker for _, marker in measured}) == len(measured)
+        assert measured == paper
+
+
+def test_hot_swapping_shows_the_network_that_it_starts_from() -> None:
+    made = [
+        record(cell(row, task="hotswap"), [level + 0.01 * i for i in range(4)], seconds)
+        for row, level, seconds in (("fcn8s", 0.5, 0.04), ("pac_fcn", 0.52, 0.041))
+    ]
+    figure = FIGURES["trade-off"](results(made, paper_table="tab_hotswap"))
+    assert figure is not None
+    assert legend(figure) == ["Pareto front", "fcn8s", "pac_fcn"]
+    assert [panel.get_ylabel() for panel in figure.axes] == ["mIoU, %", "mIoU, %"]
+
+
+def test_errors_of_networks_that_only_their_cost_is_told_of_are_not_shown() -> None:
+    networks = depth_results(paper_table="tab_upsample_arch")
+    assert FIGURES["trade-off"](networks) is None
+    figure = FIGURES["factor"](networks)
+    assert figure is not None
+    labels = [panel.get_ylabel() for panel in figure.axes]
+    assert labels == ["runtime per image, ms", "peak memory, MB"]
+
+
+@pytest.mark.parametrize(
+    ("high", "ticks"), [(6, [1, 1.5, 2, 3, 5]), (60, [1, 2, 5, 10, 20, 50]), (600, [1, 10, 100])]
+)
+def test_ticks_of_logarithmic_axes_do_not_crowd(high: float, ticks: list[float]) -> None:
+    panel = Figure().subplots()
+    panel.plot([1, high], [1, high])
+    panel.margins(0)
+    log_axis(panel, "x", "time, s")
+    assert [tick for tick in panel.get_xticks() if 1 <= tick <= high] == pytest.approx(ticks)
 
 
 def test_operators_do_not_compete() -> None:
@@ -157,7 +213,7 @@ def test_picture_rows(made: Results, names: list[str], tmp_path: Path) -> None:
     titles = [panel.get_title() for panel in first.axes if panel.get_title()]
     if made.suite.task == "crf":
         assert titles == [
-            "image", "Unaries only", "Full-CRF", "PAC-CRF, 32", "PAC-CRF, 16-64", "truth",
+            "image", "truth", "Unaries only", "Full-CRF", "PAC-CRF, 32", "PAC-CRF, 16-64",
         ]  # fmt: skip
         assert len(first.axes) == 2 * 6
     else:

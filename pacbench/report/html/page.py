@@ -33,11 +33,15 @@ TITLES = {
     "steps": "mIoU and runtime against mean-field steps",
     "dilation": "gain against dilation",
     "scaling": "runtime and memory against image size",
+    "classes": "runtime and memory against the number of classes",
     "roofline": "roofline of the kernels",
     "timings": "distribution of timings",
 }
 PICTURE_FIGURE = 1600
 """Widest figure of picture rows, pixels."""
+
+WIDE = 7
+"""Inches from which on a figure gets a row of its own."""
 
 
 @dataclass(frozen=True)
@@ -103,17 +107,20 @@ def _facts(runs: Sequence[Results], decisions: Sequence[Decision]) -> list[tuple
     return facts
 
 
+FIRST_READ = ("mIoU", "RMSE", "EPE", "runtime")
+
+
 def _best(table: Table) -> str:
     """``CRFs: best mIoU, %: PAC-CRF (58.1 ± 1.2); …`` for the columns that people look at first."""
     told = []
     for index, column in enumerate(table.columns):
-        if column.group == "paper" or column.title == "paper" or column.title == "gain":
+        if column.group == "paper" or not column.title.startswith(FIRST_READ):
             continue
-        for row in table.rows:
-            if row[index].rank == 1 and column.title.startswith(("mIoU", "RMSE", "EPE", "runtime")):
-                group = f"{column.group}, " if column.group not in ("", "measured") else ""
-                told.append(f"{group}{column.title}: {row[0].text} ({row[index].text})")
-                break
+        best = [row for row in table.rows if row[index].rank == 1]
+        if best:
+            group = f"{column.group}, " if column.group not in ("", "measured") else ""
+            names = " and ".join(row[0].text for row in best)
+            told.append(f"{group}{column.title}: {names} ({best[0][index].text})")
     return f"{table.caption}. Best: {'; '.join(told)}" if told else ""
 
 
@@ -142,9 +149,10 @@ def _figures(run: Results) -> list[dict[str, str]]:
     for name, draw in FIGURES.items():
         figure = draw(run)
         if figure is not None:
-            drawn.append({"title": TITLES[name], "source": of_plot(figure)})
+            width = "wide" if figure.get_figwidth() > WIDE else ""
+            drawn.append({"title": TITLES[name], "source": of_plot(figure), "width": width})
     for name, source in _picture_figures(run):
-        drawn.append({"title": name, "source": source})
+        drawn.append({"title": name, "source": source, "width": "whole"})
     return drawn
 
 

@@ -108,11 +108,16 @@ for (const compare of all(".compare")) {
   move();
 }
 
-// Commands: copied with a click.
+// Commands: copied with a click, or selected where a browser does not let files copy.
 for (const button of all("button[data-copy]")) {
   button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(button.dataset.copy);
-    button.textContent = "copied";
+    try {
+      await navigator.clipboard.writeText(button.dataset.copy);
+      button.textContent = "copied";
+    } catch {
+      getSelection().selectAllChildren(button.closest("tr").querySelector("code"));
+      button.textContent = "selected";
+    }
     setTimeout(() => { button.textContent = "copy"; }, 1500);
   });
 }

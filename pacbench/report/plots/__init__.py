@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from matplotlib.figure import Figure
 
 from pacbench.report.plots.curves import (
+    against_classes,
     against_dilation,
     against_factor,
     against_size,
@@ -24,6 +25,7 @@ FIGURES: dict[str, Callable[[Results], Figure | None]] = {
     "steps": against_steps,
     "dilation": against_dilation,
     "scaling": against_size,
+    "classes": against_classes,
     "roofline": roofline,
     "timings": timings,
 }

@@ -1,9 +1,10 @@
-"""Scores, time and memory against what a suite sweeps: factor, mean-field steps, dilation, size."""
+"""Scores, time and memory against what a suite sweeps: factor, steps, dilation, size, classes."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from pacbench.record import Record
-from pacbench.report.naming import varying_axes
+from pacbench.report.build import column_names
+from pacbench.report.naming import SIZE_AXIS, varying_axes
 from pacbench.report.paper import paper_figures
 from pacbench.report.plots.style import PAPER, Looks, legend_below, log_axis, panels, reach
 from pacbench.report.run import Results
@@ -19,25 +21,39 @@ from pacbench.report.scores import Score, evidence, gain_over_baseline, paired_e
 from pacbench.timing.intervals import Estimate
 
 Measure = Callable[[Record], Estimate | None]
-Curves = dict[str, list[tuple[float, Record]]]
+Curve = list[tuple[float, Record]]
+Curves = dict[str, Curve]
+
+DASHES = ("--", ":", "-.")
+APART = 0.03
+"""Octaves from a method to the next, of those that stand beside each other at a factor."""
 
 
 def against_factor(results: Results) -> Figure | None:
-    """Error, runtime and memory of every method against the upsampling factor."""
+    """Error, runtime and memory of every method against the upsampling factor.
+
+    Methods stand beside each other at each factor, so that their intervals can be told apart. The
+    error is left out where the suite's table has no scores, as of untrained networks.
+    """
     score = score_of(results.records)
     curves = _curves(results.records, "factor")
     if score is None or not curves or results.suite.task != "upsample":
         return None
-    looks = Looks(list(curves))
-    with panels(3) as (figure, axes):
-        _lines(axes[0], curves, lambda r: paired_estimate(r, results.records, score), looks)
-        _lines(axes[1], curves, runtime_ms, looks)
-        _lines(axes[2], curves, memory_mb, looks)
-        for panel, label in zip(
-            axes, (score.title, "runtime per image, ms", "peak memory, MB"), strict=True
-        ):
+    factors = sorted({x for curve in curves.values() for x, _ in curve})
+    measures: list[tuple[str, str, Measure]] = [
+        ("runtime per image, ms", "95 % intervals", runtime_ms),
+        ("peak memory, MB", "of one call", memory_mb),
+    ]
+    if "score" in column_names(results.suite):
+        paired = partial(paired_estimate, records=results.records, score=score)
+        measures.insert(0, (score.title, "95 % intervals, paired", paired))
+    looks, shown = Looks(list(curves)), _side_by_side(curves)
+    with panels(len(measures)) as (figure, axes):
+        for panel, (label, title, measure) in zip(axes, measures, strict=True):
+            _lines(panel, shown, measure, looks)
             log_axis(panel, "y", label)
-            _factor_axis(panel, sorted({x for curve in curves.values() for x, _ in curve}))
+            _factor_axis(panel, factors)
+            panel.set_title(title)
         legend_below(figure)
     return figure
 
@@ -98,9 +114,10 @@ def against_dilation(results: Results) -> Figure | None:
         estimates = [gains[record.id] for _, record in single]
         name = "PAC-CRF, one dilation"
         _errorbars(panel, [x for x, _ in single], estimates, looks[name], name)
-        for record in others:
+        for number, record in enumerate(others):
             gain, colour = gains[record.id], looks[record.cell.label]["color"]
-            panel.axhline(gain.value, color=colour, linestyle="--", label=record.cell.label)
+            dashes = DASHES[number % len(DASHES)]
+            panel.axhline(gain.value, color=colour, linestyle=dashes, label=record.cell.label)
             if np.isfinite(gain.high - gain.low):
                 panel.axhspan(gain.low, gain.high, color=colour, alpha=0.08, linewidth=0)
         panel.set_xscale("log", base=2)
@@ -114,27 +131,42 @@ def against_dilation(results: Results) -> Figure | None:
 
 
 def against_size(results: Results) -> Figure | None:
-    """Runtime and peak memory against pixels in log-log, with the exponent of a power law."""
-    curves = _curves(results.records, "data.size", lambda size: float(np.prod(size)) / 1e6)
+    """Runtime and peak memory against pixels in log-log, with the exponents of power laws."""
+    curves = _curves(results.records, SIZE_AXIS, lambda size: float(np.prod(size)) / 1e6)
+    return _scaling(curves, "image size, megapixels")
+
+
+def against_classes(results: Results) -> Figure | None:
+    """Runtime and peak memory against the number of classes, likewise."""
+    return _scaling(_curves(results.records, "data.classes"), "classes, count")
+
+
+def _scaling(curves: Curves, label: str) -> Figure | None:
     curves = {name: curve for name, curve in curves.items() if curve[0][1].cell.method != "unary"}
     if not curves:
         return None
     looks = Looks(list(curves))
+    named = {f"{name}: {_powers(curve)}": (name, curve) for name, curve in curves.items()}
     with panels(2) as (figure, axes):
-        for panel, measure, label in zip(
+        for panel, measure, title in zip(
             axes, (runtime_ms, memory_mb), ("runtime, ms", "peak memory, MB"), strict=True
         ):
-            for name, curve in curves.items():
-                points = [(x, found) for x, record in curve if (found := measure(record))]
-                if len(points) < 2:
-                    continue
-                xs, estimates = [x for x, _ in points], [found for _, found in points]
-                power = exponent(xs, [found.value for found in estimates])
-                _errorbars(panel, xs, estimates, looks[name], f"{name}: size^{power:.2f}")
-            log_axis(panel, "x", "image size, megapixels")
-            log_axis(panel, "y", label)
-            panel.legend()
+            for text, (name, curve) in named.items():
+                _lines(panel, {text: curve}, measure, {text: looks[name]})
+            log_axis(panel, "x", label)
+            log_axis(panel, "y", title)
+        what = label.partition(",")[0]
+        legend_below(figure, f"fitted exponents of the {what}: of time, of memory")
     return figure
+
+
+def _powers(curve: Curve) -> str:
+    """``1.02, 0.98``: the exponents of time and of memory; a dash where there are no two points."""
+    told = []
+    for measure in (runtime_ms, memory_mb):
+        points = [(x, found.value) for x, record in curve if (found := measure(record))]
+        told.append(f"{exponent(*zip(*points, strict=True)):.2f}" if len(points) > 1 else "–")
+    return ", ".join(told)
 
 
 def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
@@ -170,24 +202,41 @@ def _with_gain_bars(record: Record, results: Results, score: Score) -> Estimate 
 def _curves(
     records: Sequence[Record], axis: str, position: Callable[[Any], float] = float
 ) -> Curves:
-    """Per method, its records along an axis; other axes stay at their first value."""
+    """Per method, its records along an axis; other axes stay at the value that most cells have."""
     if axis not in varying_axes(list(records)):
         return {}
-    others = [name for name in varying_axes(list(records)) if name != axis]
-    firsts = {
-        name: next(r.cell.axes[name] for r in records if name in r.cell.axes) for name in others
+    usual = {
+        name: _commonest([r.cell.axes[name] for r in records if name in r.cell.axes])
+        for name in varying_axes(list(records))
+        if name != axis
     }
     curves: Curves = {}
     for record in records:
         axes = record.cell.axes
-        if axis in axes and record.ok and all(axes.get(n, v) == v for n, v in firsts.items()):
+        if axis in axes and record.ok and all(axes.get(n, v) == v for n, v in usual.items()):
             curves.setdefault(record.cell.label, []).append((position(axes[axis]), record))
     for curve in curves.values():
         curve.sort(key=lambda pair: pair[0])
     return {name: curve for name, curve in curves.items() if len(curve) > 1}
 
 
-def _lines(panel: Axes, curves: Curves, measure: Measure, looks: Looks) -> None:
+def _commonest(values: Sequence[Any]) -> Any:
+    """The first of those that occur most."""
+    return max(values, key=values.count)
+
+
+def _side_by_side(curves: Curves) -> Curves:
+    """The curves moved apart on a logarithmic axis, the middle one staying where it is."""
+    middle = (len(curves) - 1) / 2
+    return {
+        name: [(x * 2 ** (APART * (number - middle)), record) for x, record in curve]
+        for number, (name, curve) in enumerate(curves.items())
+    }
+
+
+def _lines(
+    panel: Axes, curves: Curves, measure: Measure, looks: Looks | dict[str, dict[str, Any]]
+) -> None:
     for name, curve in curves.items():
         points = [(x, found) for x, record in curve if (found := measure(record))]
         if points:

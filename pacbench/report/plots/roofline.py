@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from pacbench.report.naming import name_of, varying_axes
@@ -43,17 +44,16 @@ def roofline(results: Results) -> Figure | None:
             _roof(panel, peak, intensities)
             log_axis(panel, "x", "arithmetic intensity, FLOP/byte")
             log_axis(panel, "y", "rate, GFLOP/s")
-            panel.set_title(f"{peak.threads} thread{'s' if peak.threads > 1 else ''}")
+            panel.set_title(
+                f"{peak.threads} thread{'s' if peak.threads > 1 else ''}, measured peak: "
+                f"{peak.flops_per_second / 1e9:.0f} GFLOP/s, {peak.bytes_per_second / 1e9:.1f} GB/s"
+            )
         legend_below(figure)
     return figure
 
 
-def _roof(panel: object, peak: Peak, intensities: list[float]) -> None:
+def _roof(panel: Axes, peak: Peak, intensities: list[float]) -> None:
     ridge = peak.flops_per_second / peak.bytes_per_second
     xs = np.geomspace(min([*intensities, ridge]) / 2, max([*intensities, ridge]) * 2, 64)
     roof = np.minimum(xs * peak.bytes_per_second, peak.flops_per_second) / 1e9
-    label = (
-        f"measured peak: {peak.flops_per_second / 1e9:.0f} GFLOP/s, "
-        f"{peak.bytes_per_second / 1e9:.1f} GB/s"
-    )
-    panel.plot(xs, roof, color="black", linewidth=1, label=label)  # type: ignore[attr-defined]
+    panel.plot(xs, roof, color="black", linewidth=1, label="measured peak")

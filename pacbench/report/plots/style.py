@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 import matplotlib as mpl
 import numpy as np
@@ -35,14 +35,14 @@ STYLE: Any = {
     "svg.fonttype": "path",
 }
 MARKERS = "osD^vP*X<>"
-PAPER = {"marker": "s", "markerfacecolor": "white"}
+PAPER = {"markerfacecolor": "white"}
 """What the paper prints is drawn hollow everywhere."""
 
 LEGEND_LINE = 0.16
 """Inches."""
 
-CROWDED = 500
-"""From the end to the start of a logarithmic axis, beyond which it names powers of ten only."""
+CLOSE, CROWDED = 10, {"x": 100, "y": 500}
+"""From the end to the start of a logarithmic axis: below it has more ticks, above powers of ten."""
 
 PANEL = (3.6, 3.0)
 ALONE = (5.4, 3.8)
@@ -92,7 +92,7 @@ def reach(estimates: Sequence[Estimate]) -> Any:
     return np.where(np.isfinite(bars), bars, 0).clip(0)
 
 
-def legend_below(figure: Figure) -> None:
+def legend_below(figure: Figure, title: str | None = None) -> None:
     """One legend for all panels, beneath them, in as many columns as are wide enough."""
     shown: dict[str, Any] = {}
     for panel in figure.axes:
@@ -100,15 +100,20 @@ def legend_below(figure: Figure) -> None:
             shown.setdefault(name, handle)
     columns = max(1, int(figure.get_figwidth() * 14 / (max(map(len, shown)) + 6)))
     columns = min(columns, len(shown))
-    figure.set_figheight(figure.get_figheight() + LEGEND_LINE * -(-len(shown) // columns))
-    figure.legend(shown.values(), list(shown), loc="outside lower center", ncols=columns)
+    lines = -(-len(shown) // columns) + bool(title)
+    figure.set_figheight(figure.get_figheight() + LEGEND_LINE * lines)
+    figure.legend(
+        shown.values(), list(shown), loc="outside lower center", ncols=columns,
+        title=title, title_fontsize=7,
+    )  # fmt: skip
 
 
-def log_axis(panel: Axes, which: str, label: str) -> None:
-    """A logarithmic axis with plain numbers: at 1, 2 and 5, or only at 1 over many decades."""
+def log_axis(panel: Axes, which: Literal["x", "y"], label: str) -> None:
+    """A logarithmic axis with plain numbers at 1, 2 and 5; more if it is short, fewer if long."""
     axis = panel.xaxis if which == "x" else panel.yaxis
     panel.set(**{f"{which}scale": "log", f"{which}label": label})
     low, high = axis.get_view_interval()
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < CROWDED * low else (1,)))
+    subs: tuple[float, ...] = (1, 2, 5) if high < CROWDED[which] * low else (1,)
+    axis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5, 7) if high < CLOSE * low else subs))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter("{x:g}")

@@ -10,8 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from pacbench.record import Record
-from pacbench.report.naming import axis_text, name_of, varying_axes
+from pacbench.report.build import column_names
+from pacbench.report.naming import DATA_AXIS, axis_text, name_of, varying_axes
 from pacbench.report.paper import paper_figures
+from pacbench.report.plots.curves import runtime_ms
 from pacbench.report.plots.style import PAPER, Looks, legend_below, log_axis, panels, reach
 from pacbench.report.run import Results
 from pacbench.report.scores import Score, gain_over_baseline, paired_estimate, score_of
@@ -23,7 +25,6 @@ class Point:
     """A method's score and its runtime in milliseconds."""
 
     name: str
-    key: str
     runtime: Estimate
     score: Estimate
 
@@ -31,23 +32,24 @@ class Point:
 def trade_off(results: Results) -> Figure | None:
     """Score against runtime with the Pareto front: measured, and as the paper prints it.
 
-    A panel per factor, where methods upsample by several.
+    A panel per factor, where methods upsample by several. CRFs are shown by what they gain on the
+    unaries; the table of a suite that is not about scores, of untrained networks maybe, has none.
     """
     score = score_of(results.records)
-    sizes_vary = any(axis.startswith("data.") for axis in varying_axes(results.records))
-    if score is None or sizes_vary:
+    sizes_vary = any(axis.startswith(DATA_AXIS) for axis in varying_axes(results.records))
+    if score is None or sizes_vary or "score" not in column_names(results.suite):
         return None
+    gains = results.suite.task == "crf" and _has_gains(results.records, score)
     measured = {
         title: points
         for title, records in _panels_of(results.records).items()
-        if len(points := _points(records, results.records, score)) > 1
+        if len(points := _points(records, results.records, score, gains)) > 1
     }
     if not measured:
         return None
     paper = _paper_points(results)
-    looks = Looks([point.key for points in measured.values() for point in points])
+    looks = Looks([point.name for points in measured.values() for point in points])
     with panels(len(measured) + bool(paper)) as (figure, axes):
-        gains = _has_gains(results.records, score)
         for panel, (title, points) in zip(axes, measured.items(), strict=False):
             _draw(panel, points, looks, score, hollow=False)
             panel.set_title(f"measured{title} (95 % intervals, paired)")
@@ -88,22 +90,22 @@ def _has_gains(records: Sequence[Record], score: Score) -> bool:
     return any(gain_over_baseline(record, records, score) for record in records)
 
 
-def _points(shown: Sequence[Record], records: Sequence[Record], score: Score) -> list[Point]:
-    gains = _has_gains(records, score)
-    axes = [axis for axis in varying_axes(list(records)) if axis != "factor"]
+def _named(record: Record, records: Sequence[Record]) -> str:
+    return name_of(record, [axis for axis in varying_axes(list(records)) if axis != "factor"])
+
+
+def _points(
+    shown: Sequence[Record], records: Sequence[Record], score: Score, gains: bool
+) -> list[Point]:
     points = []
     for record in shown:
         gained = gain_over_baseline(record, records, score) if gains else None
         found = gained.estimate() if gained else None
         if not gains:
             found = paired_estimate(record, records, score)
-        timing = record.timing
-        if found is None or timing is None:
-            continue
-        low, high = timing.interval or (timing.low, timing.high)
-        runtime = Estimate(1e3 * timing.median, 1e3 * low, 1e3 * high)
-        name = name_of(record, axes)
-        points.append(Point(name, record.cell.paper_row or name, runtime, found))
+        runtime = runtime_ms(record)
+        if found is not None and runtime is not None:
+            points.append(Point(_named(record, records), runtime, found))
     return points
 
 
@@ -114,9 +116,8 @@ def _paper_points(results: Results) -> list[Point]:
         if figures is None or figures.value is None or figures.runtime_ms is None:
             continue
         runtime = Estimate(*[figures.runtime_ms] * 3)
-        name = record.cell.label
-        key = record.cell.paper_row or name
-        points.append(Point(name, key, runtime, Estimate(*[figures.value] * 3)))
+        name = _named(record, results.records)
+        points.append(Point(name, runtime, Estimate(*[figures.value] * 3)))
     return points
 
 
@@ -138,7 +139,7 @@ def _draw(panel: Axes, points: list[Point], looks: Looks, score: Score, hollow: 
         label="Pareto front",
     )
     for point in points:
-        look = {**looks[point.key], **(PAPER if hollow else {})}
+        look = {**looks[point.name], **(PAPER if hollow else {})}
         panel.errorbar(
             point.runtime.value,
             point.score.value,
