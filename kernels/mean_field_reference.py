@@ -51,7 +51,7 @@ def mean_field_step(
         total = message(marginals, first, operators)
         for term in others:
             total += message(marginals, term, operators)  # in place: images are large
-        log_q = unary - total
+        log_q = total.neg_().add_(unary)
     if output == "log_Q":
         return log_q
     return F.softmax(log_q, dim=1) if output == "softmax" else F.log_softmax(log_q, dim=1)

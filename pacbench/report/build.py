@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import partial
@@ -105,7 +105,7 @@ def _by_cell(results: Results, names: Sequence[ColumnName], view: View) -> Table
     ]
     rows = [
         [
-            _label(record, results, notes),
+            _label(record, note_of(record), results, notes),
             *(_axis(record, axis) for axis in axes),
             *_entries(record, measured, view, notes),
             *(shown.entry(record, view) for shown in paper),
@@ -156,7 +156,8 @@ def _across(results: Results, names: Sequence[ColumnName], view: View, axis: str
     for held in lines.values():
         first = next(iter(held.values()))
         groups.append(_contest(first, axes))
-        row = [_label(first, results, notes), *(_axis(first, other) for other in axes)]
+        note = _note_across(held, dict(zip(values, headings, strict=True)))
+        row = [_label(first, note, results, notes), *(_axis(first, other) for other in axes)]
         for value in values:
             cell = held.get(value)
             row += _entries(cell, scored, view, notes) if cell else [NOTHING] * len(scored)
@@ -197,8 +198,16 @@ def _table(results: Results, columns: list[Column], rows: list[list[Entry]], not
 _FIRST = {"op": "operator", "hotswap": "network"}
 
 
-def _label(record: Record, results: Results, notes: Notes) -> Entry:
-    mark = notes.mark(note_of(record))
+def _note_across(held: Mapping[str, Record], headings: Mapping[str, str]) -> str:
+    """What a reader must be told of a row; by heading, where that is not the same for all."""
+    told = {headings[value]: note_of(record) for value, record in held.items()}
+    if len({*told.values()}) == 1:
+        return next(iter(told.values()))
+    return "; ".join(f"{heading}: {note}" for heading, note in told.items() if note)
+
+
+def _label(record: Record, note: str, results: Results, notes: Notes) -> Entry:
+    mark = notes.mark(note)
     if record.environment != results.environment.id and len(results.environments) > 1:
         other = results.environments.get(record.environment)
         mark += notes.mark(f"measured on {other.cpu}, {other.torch}" if other else "elsewhere")

@@ -109,6 +109,22 @@ def test_factors_stand_across() -> None:
     assert protocol in table.conditions
 
 
+def test_what_is_trained_at_some_factors_only_says_so() -> None:
+    made = depth_results()
+    records = [
+        each.model_copy(
+            update={"cell": each.cell.model_copy(update={"params": {"weights": "pac-4"}})}
+        )
+        if each.cell.method == "pac" and each.cell.axes["factor"] == 4
+        else each
+        for each in made.records
+    ]
+    notes = table_of(replace(made, records=records)).notes
+    (told,) = [note for note in notes if "weights pac-4" in note]
+    assert "4×: trained: weights pac-4; 8×: untrained" in told
+    assert "; 16×: untrained" in told
+
+
 def test_programs_get_a_row_per_cell() -> None:
     table = data_of(depth_results())
     assert len(table.rows) == 12
