@@ -25,7 +25,7 @@ from pacbench.suite.cells import Cell
 from pacbench.timing.weather import Barometer
 
 START_LIMIT = 300.0  # seconds for a worker to import everything, on a slow disk
-TOGETHER = 6  # workers alive at once: each holds torch, its data and its method in memory
+TOGETHER = 8  # workers alive at once: each holds torch, its data and its method in memory
 
 
 @dataclass(frozen=True)
