@@ -57,14 +57,14 @@ class DJF(nn.Module):
             output = output + grown
         return output.reshape(*low.shape[:2], *size)
 
-    def start_as_bilinear(self) -> None:
+    def start_as_filter(self) -> None:
         """Begin as bilinear interpolation, for short trainings: the first filters carry the input.
 
         Raises:
             ValueError: a network of several channels, which its target branch makes one of.
         """
         if self.channels > 1:
-            raise ValueError(f"a network of {self.channels} channels cannot begin as bilinear")
+            raise ValueError(f"a network of {self.channels} channels cannot begin as a filter")
         for layer in (*self.branch_t, *self.branch_joint):
             if isinstance(layer, nn.Conv2d):
                 carry_(layer, 1)

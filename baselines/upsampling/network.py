@@ -15,7 +15,7 @@ from pacbench.timing.cost import Cost
 from pacbench.timing.network_cost import network_cost
 from pacbench.train.weights import load_weights
 
-BILINEAR = "bilinear"
+FILTER = "filter"
 UNTRAINED = "untrained: what a training starts from, not what the network can do"
 
 
@@ -29,8 +29,9 @@ class NetworkParams(UpsampleParams):
     )
     start: str | None = Field(
         None,
-        description="weights, as above, that a training begins with, or `bilinear`, for networks "
-        "that can begin as that; used without `weights`",
+        description="weights, as above, that a training begins with, or `filter`, for networks "
+        "that can begin as one: DJF as bilinear interpolation, PAC as a joint bilateral filter; "
+        "used without `weights`",
     )
 
 
@@ -43,10 +44,10 @@ class UpsampleNetwork(UpsampleMethod, LearnableMethod):
         super().__init__(params, context)
         self.module = self.network(context.backend)
         weights = params.weights or params.start
-        if weights == BILINEAR:
-            if not hasattr(self.module, "start_as_bilinear"):
-                raise UserError(f"'{self.info.title}' cannot start as bilinear interpolation")
-            cast(Any, self.module).start_as_bilinear()
+        if weights == FILTER:
+            if not hasattr(self.module, "start_as_filter"):
+                raise UserError(f"'{self.info.title}' cannot start as a filter")
+            cast(Any, self.module).start_as_filter()
         elif weights is not None:
             name = weights.replace("{factor}", str(self.factor))
             name = name.replace("{target}", self.protocol.target)

@@ -1,4 +1,4 @@
-"""Layers that begin by carrying their first channels through, so that a network begins as bilinear.
+"""Layers that begin by carrying their first channels through, so that a network begins as a filter.
 
 A network that has to learn from scratch to copy its input spends most of a small budget on that.
 """
@@ -19,14 +19,22 @@ False): twice such steps are bilinear growth by four.
 
 
 @torch.no_grad()
-def carry_(layer: nn.Conv2d, channels: int) -> None:
-    """Let the first output channels be the first input channels, whatever the others are."""
+def carry_(layer: nn.Conv2d, channels: int, to: int = 0, gain: float = 1.0) -> None:
+    """Let output channels, from ``to`` on, be the first input channels times ``gain``."""
     assert layer.bias is not None  # noqa: S101, all layers here have one
-    layer.weight[:channels] = 0
-    layer.bias[:channels] = 0
+    layer.weight[to : to + channels] = 0
+    layer.bias[to : to + channels] = 0
     middle = layer.kernel_size[0] // 2
     for channel in range(channels):
-        layer.weight[channel, channel, middle, middle] = 1
+        layer.weight[to + channel, channel, middle, middle] = gain
+
+
+@torch.no_grad()
+def ones_(layer: nn.Conv2d, channel: int) -> None:
+    """Let an output channel be 1 everywhere."""
+    assert layer.bias is not None  # noqa: S101, as above
+    layer.weight[channel] = 0
+    layer.bias[channel] = 1
 
 
 @torch.no_grad()

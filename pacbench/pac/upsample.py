@@ -17,16 +17,16 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import cast
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from pacbench.pac.carry import carry_, carry_grown_
+from pacbench.pac.carry import carry_, carry_grown_, ones_
 from pacbench.pac.layers import PacConvTranspose2d
 from pacbench.pac.one_by_one import as_images, for_each
+from pacbench.pac.quotient import quotient_
 
-GUIDANCE_GAIN = 5
-"""By which a network that starts as bilinear begins with larger guidance features."""
+SIGMA_RANGE = 0.3
+"""Of the bilateral filters that a network begins as, in shares of the guide's range."""
 
 
 class PacJointUpsample(nn.Module):
@@ -100,20 +100,30 @@ class PacJointUpsample(nn.Module):
         output = self.branch_f(x).reshape(*low.shape[:2], *size)
         return _resized(output, (guide.shape[2], guide.shape[3]))
 
-    def start_as_bilinear(self) -> None:
-        """Begin as bilinear interpolation, or almost: for short trainings.
+    def start_as_filter(self) -> None:
+        """Begin as joint bilateral upsampling by steps of two, or almost: for short trainings.
 
-        The first channels carry the input to the output. A fresh guidance branch gives features so
-        small that K is 1 and hardly changes with them; made larger, K is about 0.99 at the edges of
-        an image, and has something to learn from.
+        One channel carries the input, one carries ones, and the guidance branch the image, so that
+        the transposed PACs are bilateral filters. Their K do not sum to one, but the first channel
+        over the second is a weighted mean in the end: the last convolutions begin as that quotient.
+
+        Raises:
+            ValueError: a network of several channels.
         """
-        for layer in (*self.branch_t, *self.branch_f):
-            if isinstance(layer, nn.Conv2d):
-                carry_(layer, self.channels)
+        if self.channels > 1:
+            raise ValueError(f"a network of {self.channels} channels cannot begin as a filter")
+        encoder, guidance = _convolutions(self.branch_t), _convolutions(self.branch_g)
+        for layer in encoder:
+            carry_(layer, 1)
+        ones_(encoder[-1], 1)
         for layer in self.up_convts:
-            carry_grown_(cast(PacConvTranspose2d, layer), self.channels)
-        with torch.no_grad():
-            cast(nn.Conv2d, self.branch_g[-1]).weight.mul_(GUIDANCE_GAIN)
+            carry_grown_(cast(PacConvTranspose2d, layer), 2)
+        quotient_(*_convolutions(self.branch_f))
+        *inner, outer = guidance
+        for layer in inner:
+            carry_(layer, guidance[0].in_channels)
+        for first in range(0, outer.out_channels, self.share):
+            carry_(outer, guidance[0].in_channels, to=first, gain=1 / SIGMA_RANGE)
 
     def layers(self) -> dict[str, list[str]]:
         """The branches in the letters of the paper's table: C32, P32 and so on."""
@@ -170,8 +180,12 @@ def _branch(*channels: int) -> nn.Sequential:
     return nn.Sequential(layers)
 
 
+def _convolutions(branch: nn.Sequential) -> list[nn.Conv2d]:
+    return [layer for layer in branch if isinstance(layer, nn.Conv2d)]
+
+
 def _letters(branch: nn.Sequential) -> list[str]:
-    return [f"C{layer.out_channels}" for layer in branch if isinstance(layer, nn.Conv2d)]
+    return [f"C{layer.out_channels}" for layer in _convolutions(branch)]
 
 
 def _resized(image: Tensor, size: tuple[int, int]) -> Tensor:

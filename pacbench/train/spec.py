@@ -41,6 +41,18 @@ class TrainingSpec(BaseModel):
         description="parts of the module, by name, and the share of the iterations after which "
         "they begin to learn",
     )
+    texture: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="upsampling: contrast, at most, of random patterns that are laid over guides, "
+        "for edges that mean nothing: real images have far more of them than generated ones",
+    )
+    averaging: Share | None = Field(
+        None,
+        description="decay per step of a running mean of the weights; the mean is what is "
+        "validated and kept, for it is steadier than the weights of one step",
+    )
     mixed_precision: bool = Field(
         True, description="compute in bfloat16 where that is safe, on CUDA; a CPU never does"
     )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
-from torch import nn
+from torch import Tensor, nn
+from torch.optim.swa_utils import AveragedModel
 from tqdm import tqdm
 
 from pacbench.errors import UserError, did_you_mean, listing
@@ -49,6 +51,9 @@ class Trainer:
         self.folder, self.team = folder, team
         _check_parts(module, spec)
         self.optimiser = adam_for(module)
+        self.averaged = (
+            AveragedModel(module, avg_fn=_running_mean(spec.averaging)) if spec.averaging else None
+        )
         folder.mkdir(parents=True, exist_ok=True)
         self.progress = self._resume(folder / CHECKPOINT)
         self.log = Log(folder / LOG, self.progress.iteration) if team.leads else None
@@ -79,6 +84,11 @@ class Trainer:
         self.module.load_state_dict(load(self.folder / WEIGHTS))
         return progress.best
 
+    @property
+    def kept(self) -> nn.Module:
+        """The module whose weights are validated and kept."""
+        return self.module if self.averaged is None else self.averaged.module
+
     def _gave_up(self) -> bool:
         return self.spec.patience is not None and self.progress.stale >= self.spec.patience
 
@@ -105,6 +115,8 @@ class Trainer:
             )
         loss.backward()  # type: ignore[no-untyped-call]
         self.optimiser.step()
+        if self.averaged is not None:
+            self.averaged.update_parameters(self.module)
         return value
 
     def _wrapped_for(self, frozen: tuple[str, ...]) -> nn.Module:
@@ -116,9 +128,9 @@ class Trainer:
     def _validate(self, loss: float) -> None:
         """Score, keep the weights if they are the best, log, and save what a resume needs."""
         progress = self.progress
-        self.module.eval()
+        self.kept.eval()
         with torch.inference_mode():
-            score = self.team.agreed(self.learning.validate(self.module))
+            score = self.team.agreed(self.learning.validate(self.kept))
         progress.stale += 1
         better = score > progress.best
         if better:
@@ -126,7 +138,7 @@ class Trainer:
         if self.log is None:
             return
         if better:
-            save(self.folder / WEIGHTS, self.module.state_dict())
+            save(self.folder / WEIGHTS, self.kept.state_dict())
         self.log.add(
             iteration=progress.iteration,
             learning_rate=self.spec.learning_rate_at(max(progress.iteration - 1, 0)),
@@ -138,6 +150,7 @@ class Trainer:
             self.folder / CHECKPOINT,
             {
                 "module": self.module.state_dict(),
+                "averaged": self.averaged.state_dict() if self.averaged else None,
                 "optimiser": self.optimiser.state_dict(),
                 "iteration": progress.iteration,
                 "best": progress.best,
@@ -152,12 +165,23 @@ class Trainer:
         try:
             self.module.load_state_dict(content["module"])
             self.optimiser.load_state_dict(content["optimiser"])
+            if self.averaged is not None:
+                self.averaged.load_state_dict(content["averaged"])
             return Progress(content["iteration"], content["best"], content["stale"])
         except (KeyError, RuntimeError, ValueError) as error:
             raise UserError(
                 f"{path}: is not a checkpoint of this method ({str(error).splitlines()[0]}); "
                 "train into another folder with --out, or remove it"
             ) from None
+
+
+def _running_mean(decay: float) -> Callable[[Tensor, Tensor, Tensor | int], Tensor]:
+    """An exponential mean whose first steps forget faster, for those are the least of use."""
+
+    def update(mean: Tensor, current: Tensor, count: Tensor | int) -> Tensor:
+        return mean.lerp(current, 1 - min(decay, (1 + int(count)) / (10 + int(count))))
+
+    return update
 
 
 def _check_parts(module: nn.Module, spec: TrainingSpec) -> None:

@@ -16,6 +16,7 @@ from pacbench.protocols import UpsampleProtocol
 from pacbench.protocols.lowres import fill_invalid
 from pacbench.tasks.upsample import UpsampleTask
 from pacbench.train.learning import Learning, learnings
+from pacbench.train.texture import textured
 
 CANDIDATES = 4
 """Crops of which the one whose target varies most is taken: flat walls have little to teach."""
@@ -93,6 +94,8 @@ class UpsampleLearning(Learning):
                 target = target * MIRRORED  # u points the other way
         if protocol.target == "depth":
             known = known & inside_border((known.shape[0], known.shape[1]), DEPTH_BORDER)
+        if self.spec.texture:
+            image = textured(image, draw.uniform(0, self.spec.texture), draw)
         inputs = protocol.inputs(target, image, draw.getrandbits(32))
         low, minimum, span = (
             part.reshape(-1, *part.shape[2:]) for part in (inputs.low, inputs.minimum, inputs.span)

@@ -63,10 +63,10 @@ def test_cost_counts_multiply_adds_twice(build: Build, sample: Sample) -> None:
     assert method.cost(inputs).flops == 2 * weights * pixels
 
 
-def test_not_every_network_can_begin_as_bilinear(build: Build) -> None:
-    start = {"start": "bilinear"}
+def test_not_every_network_can_begin_as_a_filter(build: Build) -> None:
+    start = {"start": "filter"}
     assert isinstance(build("pac", params=start, factor=4), LearnableMethod)
-    with pytest.raises(UserError, match="'DMSG' cannot start as bilinear interpolation"):
+    with pytest.raises(UserError, match="'DMSG' cannot start as a filter"):
         build("dmsg", params=start, factor=4)
 
 

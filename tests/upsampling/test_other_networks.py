@@ -76,11 +76,11 @@ def test_djf_plus_adds_the_grown_input() -> None:
 def test_djf_can_begin_as_bilinear(residual: bool) -> None:
     low, guide = torch.rand(1, 2, 5, 6), torch.rand(1, 3, 20, 24)
     network = DJF(4, residual=residual)
-    network.start_as_bilinear()
+    network.start_as_filter()
     grown = F.interpolate(low, scale_factor=4, mode="bilinear")
     torch.testing.assert_close(network(low, guide), grown)
-    with pytest.raises(ValueError, match="a network of 2 channels cannot begin as bilinear"):
-        DJF(4, channels=2).start_as_bilinear()
+    with pytest.raises(ValueError, match="a network of 2 channels cannot begin as a filter"):
+        DJF(4, channels=2).start_as_filter()
 
 
 @pytest.mark.parametrize("factor", [2, 4, 8])

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from pacbench.kernels import can_run
 from pacbench.pac import PacJointUpsample, PacJointUpsampleLite
+from pacbench.pac.quotient import fitted_quotient
 
 NETWORKS = {"pac": PacJointUpsample, "pac_lite": PacJointUpsampleLite}
 CASES = [(name, factor) for name in NETWORKS for factor in (4, 8, 16)]
@@ -114,17 +115,39 @@ def test_a_guide_of_another_size_gives_an_output_of_that_size() -> None:
     assert network(low, guide[:, :, :11, :14]).shape == (1, 1, 11, 14)
 
 
-@pytest.mark.parametrize("channels", [1, 2])
-def test_it_can_begin_as_bilinear_steps(channels: int) -> None:
-    network = PacJointUpsample(4, channels, backend="reference")
-    torch.nn.init.zeros_(network.branch_g.conv3.weight)
-    network.start_as_bilinear()
-    low, guide = torch.rand(1, channels, 6, 7), torch.rand(1, 3, 24, 28)
-    grown = low
+@pytest.mark.parametrize("units", [16, 20, 22, 32])
+def test_a_hidden_layer_makes_a_quotient(units: int) -> None:
+    inner, outer = fitted_quotient(units)
+    quotient, denominator = torch.meshgrid(
+        torch.linspace(0, 1, 30), torch.linspace(0.15, 1, 30), indexing="ij"
+    )
+    points = torch.stack([quotient * denominator, denominator, torch.ones_like(quotient)]).double()
+    error = torch.einsum("k,kxy->xy", outer, torch.einsum("kc,cxy->kxy", inner, points).relu())
+    error -= quotient
+    assert error.square().mean().sqrt() < 0.02
+    assert error[:, -1].abs().max() < 0.005  # where the denominator is 1
+
+
+@pytest.mark.parametrize("network", [PacJointUpsample, PacJointUpsampleLite])
+def test_it_can_begin_as_a_filter(network: type[PacJointUpsample]) -> None:
+    """Bilinear steps where the guide is flat, and sharper than those at its edges."""
+    started = network(4, backend="reference")
+    started.start_as_filter()
+    low, flat = torch.rand(1, 1, 6, 8), torch.full((1, 3, 24, 32), 0.5)
+    torch.testing.assert_close(started(low, flat), two_steps(low), atol=0.05, rtol=0)
+    truth = torch.zeros(1, 1, 24, 32)
+    truth[..., 16:] = 1
+    low = truth[..., 1::4, 1::4]
+    error = started(low, truth.expand(-1, 3, -1, -1)) - truth
+    assert error.abs().mean() < 0.3 * (two_steps(low) - truth).abs().mean()
+    with pytest.raises(ValueError, match="a network of 2 channels cannot begin as a filter"):
+        PacJointUpsample(4, 2).start_as_filter()
+
+
+def two_steps(low: Tensor) -> Tensor:
     for _ in range(2):
-        grown = F.interpolate(grown, scale_factor=2, mode="bilinear")
-    inner = (..., slice(4, -4), slice(4, -4))  # zero padding is felt at the border
-    torch.testing.assert_close(network(low, guide)[inner], grown[inner])
+        low = F.interpolate(low, scale_factor=2, mode="bilinear")
+    return low
 
 
 def test_factors_that_cannot_be_are_refused() -> None:
