@@ -23,7 +23,7 @@ from pacbench.train.job import learnable, run_training, slug
 from pacbench.train.learning import Learning
 from pacbench.train.optimiser import adam_for, set_step
 from pacbench.train.spec import TrainingSpec
-from pacbench.train.trainer import train
+from pacbench.train.trainer import _running_mean, train
 from pacbench.train.weights import load_weights
 
 TRAINING = {
@@ -99,6 +99,25 @@ def test_a_stopped_training_goes_on_to_the_same_weights(cell: Cell, tmp_path: Pa
     assert same(load(whole / "checkpoint.pt")["module"], load(resumed / "checkpoint.pt")["module"])
     assert same(load(whole / "weights.pt"), load(resumed / "weights.pt"))
     assert (whole / "log.csv").read_text() == (resumed / "log.csv").read_text()
+
+
+def test_the_mean_of_the_weights_is_kept_and_resumed(cell: Cell, tmp_path: Path) -> None:
+    whole, _ = run(cell, tmp_path / "whole", averaging=0.9, milestones=[])
+    parts, _ = run(cell, tmp_path / "parts", averaging=0.9, milestones=[], iterations=2)
+    run(cell, tmp_path / "parts", averaging=0.9, milestones=[])
+    last, resumed = load(whole / "checkpoint.pt"), load(parts / "checkpoint.pt")
+    assert same(last["averaged"], resumed["averaged"])
+    assert same(load(whole / "weights.pt"), load(parts / "weights.pt"))
+    key = "crf.messengers.0.weight"
+    assert not torch.equal(last["module"][key], last["averaged"][f"module.{key}"])
+
+
+def test_a_running_mean_forgets_its_first_steps() -> None:
+    mean, update = torch.tensor(0.0), _running_mean(0.9)
+    for step in range(200):
+        mean = update(mean, torch.tensor(float(step)), step)
+    assert mean.item() == pytest.approx(199 - 9, abs=0.01)  # the lag of an exponential mean
+    assert update(torch.tensor(0.0), torch.tensor(1.0), 0).item() == pytest.approx(0.9)
 
 
 def test_a_killed_training_goes_on_to_the_same_weights(suite: Path, tmp_path: Path) -> None:

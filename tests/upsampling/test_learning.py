@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import random
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from pacbench.data.base import datasets
 from pacbench.suite.load import load_suite
 from pacbench.train.job import run_training
 from pacbench.train.spec import TrainingSpec
+from pacbench.train.texture import textured
 from pacbench.train.upsample import UpsampleLearning
 
 SMALL = ["data.params={size: [40, 48], unary: null, count: 3}", "training.params={}"]
@@ -48,6 +50,28 @@ def test_batches_depend_on_their_number_alone(target: str, channels: int) -> Non
     assert first.truth.shape == (2, channels, 32, 32)
     assert all(torch.equal(a, b) for a, b in zip(first, again, strict=True))
     assert not torch.equal(first.truth, other.truth)
+
+
+def test_texture_changes_guides_alone() -> None:
+    plain, rough = (learning_of("depth", texture=t, batch=1).batch(3) for t in (0.0, 0.5))
+    again = learning_of("depth", texture=0.5, batch=1).batch(3)
+    changed = (rough.guide - plain.guide).abs()
+    assert torch.equal(rough.guide, again.guide)
+    assert torch.equal(rough.low, plain.low)
+    assert torch.equal(rough.truth, plain.truth)
+    assert 0 < changed.max() <= 0.5
+    assert rough.guide.min() >= 0
+    assert rough.guide.max() <= 1
+
+
+@pytest.mark.parametrize("cells", range(8))
+def test_a_pattern_covers_about_half_of_an_image(cells: int) -> None:
+    grey = np.full((3, 100, 130), 128, np.uint8)
+    rough = textured(grey, 0.4, random.Random(cells))
+    assert rough.shape == grey.shape
+    share = (rough != grey).any(axis=0).mean()
+    assert 0.1 < share < 0.9
+    assert np.abs(rough.astype(int) - 128).max() <= 103
 
 
 @pytest.mark.parametrize("target", ["depth", "flow"])
