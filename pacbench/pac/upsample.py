@@ -116,8 +116,8 @@ class PacJointUpsample(nn.Module):
         for layer in encoder:
             carry_(layer, 1)
         ones_(encoder[-1], 1)
-        for layer in self.up_convts:
-            carry_grown_(cast(PacConvTranspose2d, layer), 2)
+        for grown in self.up_convts:
+            carry_grown_(cast(PacConvTranspose2d, grown), 2)
         quotient_(*_convolutions(self.branch_f))
         *inner, outer = guidance
         for layer in inner:
