@@ -168,7 +168,8 @@ def _bandwidth(record: Record, _: View) -> float | None:
 
 def _share(_: View) -> Shown:
     def entry(record: Record, view: View) -> Entry:
-        peak = next((p for p in view.peaks if p.threads == record.cell.threads), None)
+        cell = record.cell
+        peak = next((p for p in view.peaks if p.limits(cell.device, cell.threads)), None)
         if peak is None or record.cost is None or record.timing is None:
             return NOTHING
         share = peak.least_seconds(record.cost) / record.timing.median

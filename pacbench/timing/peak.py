@@ -22,13 +22,17 @@ COPY_BYTES = 1 << 27
 
 
 class Peak(BaseModel):
-    """The best rates seen on ``threads`` threads, in FLOP/s and bytes/s."""
+    """The best rates seen on ``threads`` threads of the CPU, in FLOP/s and bytes/s."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     threads: int
     flops_per_second: float
     bytes_per_second: float
+
+    def limits(self, device: str, threads: int) -> bool:
+        """Whether work on so many threads of a device is bound by it."""
+        return device == "cpu" and threads == self.threads
 
     def least_seconds(self, cost: Cost) -> float:
         """The roofline: no call of that cost can be faster here."""

@@ -75,8 +75,8 @@ def size_results() -> Results:
     return results(made, name="scaling")
 
 
-def operator_results() -> Results:
-    of = cell("pac_conv2d", task="op", threads=1, paper_row=None)
+def operator_results(device: str = "cpu") -> Results:
+    of = cell("pac_conv2d", task="op", threads=1, device=device, paper_row=None)
     made = record(of, metrics={}, images=[], cost=Cost(flops=2e9, bytes=1e8))
     peak = Peak(threads=1, flops_per_second=5e10, bytes_per_second=5e9)
     return replace(results([made], name="ops"), peaks=[peak])
@@ -128,6 +128,7 @@ def test_what_they_show() -> None:
     roofline = FIGURES["roofline"](operator_results())
     assert roofline is not None
     assert roofline.axes[0].get_title() == "1 thread, measured peak: 50 GFLOP/s, 5.0 GB/s"
+    assert FIGURES["roofline"](operator_results("cuda")) is None  # the peak is the CPU's
 
 
 def looks_of(panel: Axes) -> list[tuple[str, str]]:

@@ -17,7 +17,7 @@ def roofline(results: Results) -> Figure | None:
     """GFLOP/s against FLOPs per byte, under the roof of this machine; a panel per thread count."""
     costed = [r for r in results.records if r.timing and r.cost and r.cost.bytes and r.cost.flops]
     by_threads = {
-        peak.threads: (peak, [r for r in costed if r.cell.threads == peak.threads])
+        peak.threads: (peak, [r for r in costed if peak.limits(r.cell.device, r.cell.threads)])
         for peak in results.peaks
     }
     shown = [(peak, records) for peak, records in by_threads.values() if records]
