@@ -48,13 +48,6 @@ class TrainingSpec(BaseModel):
         description="upsampling: contrast, at most, of random patterns that are laid over guides, "
         "for edges that mean nothing: real images have far more of them than generated ones",
     )
-    smooth: float = Field(
-        0.0,
-        ge=0,
-        le=1,
-        description="upsampling: share of the crops whose target is blurred until it has no edges, "
-        "for surfaces on which a guide means nothing",
-    )
     averaging: Share | None = Field(
         None,
         description="decay per step of a running mean of the weights; the mean is what is "

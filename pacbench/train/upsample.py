@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.ndimage import gaussian_filter
 from torch import Tensor, nn
 
 from pacbench.data.base import Sample
@@ -21,9 +20,6 @@ from pacbench.train.texture import textured
 
 CANDIDATES = 4
 """Crops of which the one whose target varies most is taken: flat walls have little to teach."""
-
-SMOOTH = 12
-"""Deviation in pixels of the Gaussian that takes the edges from a target."""
 
 MIRRORED = np.array([-1, 1], np.float32)[:, None, None]
 TINY = 1e-12
@@ -98,8 +94,6 @@ class UpsampleLearning(Learning):
                 target = target * MIRRORED  # u points the other way
         if protocol.target == "depth":
             known = known & inside_border((known.shape[0], known.shape[1]), DEPTH_BORDER)
-        if self.spec.smooth and draw.random() < self.spec.smooth:
-            target = gaussian_filter(target, (0, SMOOTH, SMOOTH))
         if self.spec.texture:
             image = textured(image, draw.uniform(0, self.spec.texture), draw)
         inputs = protocol.inputs(target, image, draw.getrandbits(32))

@@ -64,15 +64,6 @@ def test_texture_changes_guides_alone() -> None:
     assert rough.guide.max() <= 1
 
 
-def test_a_smooth_target_has_no_edges() -> None:
-    plain, smooth = (learning_of("depth", smooth=share, batch=1).batch(3) for share in (0.0, 1.0))
-    assert torch.equal(plain.guide, smooth.guide)
-    steps = [batch.truth.diff(dim=3).abs().max() for batch in (plain, smooth)]
-    assert steps[1] < 0.2 * steps[0]
-    low = smooth.low * smooth.span + smooth.minimum
-    torch.testing.assert_close(low, smooth.truth[:, :, 1::4, 1::4])
-
-
 @pytest.mark.parametrize("seed", range(8))
 def test_a_pattern_covers_about_half_of_an_image(seed: int) -> None:
     grey = np.full((3, 100, 130), 128, np.uint8)
