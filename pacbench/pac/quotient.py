@@ -35,6 +35,8 @@ def quotient_(hidden: nn.Conv2d, output: nn.Conv2d) -> None:
 
 
 @lru_cache
+@torch.inference_mode(False)
+@torch.enable_grad()  # type: ignore[untyped-decorator]
 def fitted_quotient(units: int) -> tuple[Tensor, Tensor]:
     """Inner (units, 3) and outer weights (units): a / b ≈ Σ_k outer_k relu(inner_k · (a, b, 1)).
 
@@ -51,18 +53,17 @@ def fitted_quotient(units: int) -> tuple[Tensor, Tensor]:
     slant = torch.where(order % 2 == 0, 0.5, -0.5).double()
     offset = 1 - (1 - LEAST) * order / (units - 1) - slant.clamp(min=0)
     inner = torch.stack([slant, -torch.ones_like(slant), offset], dim=1)
-    with torch.enable_grad():
-        inner = torch.cat([torch.tensor([[1.0, 0, 0]]).double(), inner]).requires_grad_()
-        outer = (torch.arange(units) == 0).double().requires_grad_()
-        optimiser = torch.optim.LBFGS(
-            [inner, outer], max_iter=ITERATIONS, history_size=20, line_search_fn="strong_wolfe"
-        )
+    inner = torch.cat([torch.tensor([[1.0, 0, 0]]).double(), inner]).requires_grad_()
+    outer = (torch.arange(units) == 0).double().requires_grad_()
+    optimiser = torch.optim.LBFGS(
+        [inner, outer], max_iter=ITERATIONS, history_size=20, line_search_fn="strong_wolfe"
+    )
 
-        def error() -> Tensor:
-            optimiser.zero_grad()
-            loss = (weight * (outer @ (inner @ points).relu() - wanted).square()).mean()
-            loss.backward()  # type: ignore[no-untyped-call]
-            return loss
+    def error() -> Tensor:
+        optimiser.zero_grad()
+        loss = (weight * (outer @ (inner @ points).relu() - wanted).square()).mean()
+        loss.backward()  # type: ignore[no-untyped-call]
+        return loss
 
-        optimiser.step(error)  # type: ignore[no-untyped-call]
+    optimiser.step(error)  # type: ignore[no-untyped-call]
     return inner.detach(), outer.detach()
