@@ -99,11 +99,15 @@ class UpsampleProtocol(ProtocolParams):
             raise ValueError(f"sample '{sample.name}' has no {self.target} to upsample")
         return found if found.ndim == 3 else found[None]
 
-    def inputs(self, target: Map, image: NDArray[np.uint8], key: int = 0) -> UpsampleInputs:
+    def inputs(
+        self, target: Map, image: NDArray[np.uint8], key: int = 0, whole: Map | None = None
+    ) -> UpsampleInputs:
         """The inputs for any (C, H, W) target and (3, H, W) image, as crops in training.
 
         Args:
             key: seeds the noise.
+            whole: the map that the target is a crop of; its range is then that of the
+                normalisation, so that the crop is what the network sees of it in a whole image.
         """
         height, width = image.shape[1:]
         low = shrink(target, self.factor, self.mode)
@@ -111,8 +115,9 @@ class UpsampleProtocol(ProtocolParams):
             disturbance = Draws(key).bell(low.size).reshape(low.shape)
             low = low + np.float32(self.noise) * disturbance
         low = low[None] if self.joint_channels else low[:, None]
-        minimum = low.min(axis=(2, 3), keepdims=True)
-        maximum = low.max(axis=(2, 3), keepdims=True)
+        ranged = low if whole is None else whole.reshape(*low.shape[:2], *whole.shape[1:])
+        minimum = ranged.min(axis=(2, 3), keepdims=True)
+        maximum = ranged.max(axis=(2, 3), keepdims=True)
         # A flat map would be divided by zero: half a unit to either side.
         half = np.where(minimum == maximum, np.float32(0.5), np.float32(0))
         minimum, span = minimum - half, maximum - minimum + 2 * half

@@ -41,9 +41,9 @@ def save(path: Path, content: dict[str, Any]) -> None:
 
 
 def load(path: Path) -> dict[str, Any]:
-    """A file of tensors and plain values; nothing in it is executed."""
+    """A file of tensors, on the CPU, and plain values; nothing in it is executed."""
     try:
-        content: dict[str, Any] = torch.load(path, weights_only=True)
+        content: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
     except (OSError, RuntimeError, EOFError, ValueError) as error:
         raise UserError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from None
     except Exception as error:  # torch wraps what a refused pickle raises in its own way

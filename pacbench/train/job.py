@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -18,6 +19,10 @@ from pacbench.train.learning import learnings
 from pacbench.train.processes import joined_team
 from pacbench.train.spec import TrainingSpec
 from pacbench.train.trainer import train
+
+ABOUT = "training.json"
+DECIDES = ("method", "protocol", "backend", "device", "threads", "seed")
+"""What of a cell decides the weights, beside its parameters and its data."""
 
 
 def learnable(suite: Suite, cells: list[Cell]) -> list[Cell]:
@@ -49,23 +54,59 @@ def run_training(
     training = _open(cell.data, spec.params, spec.split, cell.seed)
     cls = methods[cell.method]
     with joined_team(cell.device) as team:
-        method = cls(_untrained(cls, cell), cell.context(validation[0]))
-        if not isinstance(method, LearnableMethod):
-            raise UserError(f"'{cell.label}' has no module to train")
-        learning = learnings[cell.task](training, validation, spec, cell)
-        best = train(method.module, learning, spec, folder, quiet, team)
         about = {
             "command": command,
             "cell": cell.model_dump(mode="json"),
             "training": spec.model_dump(mode="json"),
             "processes": team.size,
-            "best_score": best,
             "environment": capture(cell.threads).model_dump(mode="json"),
         }
+        _check_same(folder, about)
+        method = cls(_untrained(cls, cell), cell.context(validation[0]))
+        if not isinstance(method, LearnableMethod):
+            raise UserError(f"'{cell.label}' has no module to train")
+        learning = learnings[cell.task](training, validation, spec, cell)
         if team.leads:
-            text = json.dumps(about, indent=2) + "\n"
-            (folder / "training.json").write_text(text, encoding="utf-8")
+            _write(folder, about)
+        best = train(method.module, learning, spec, folder, quiet, team)
+        if team.leads:
+            _write(folder, about | {"best_score": best})
     return folder, best
+
+
+def _write(folder: Path, about: dict[str, Any]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(about, indent=2) + "\n"
+    (folder / ABOUT).write_text(text, encoding="utf-8")
+
+
+def _check_same(folder: Path, about: dict[str, Any]) -> None:
+    """A training goes on only as it began: else its weights are of none of its settings."""
+    if not (folder / ABOUT).exists():
+        return
+    before = _settings(json.loads((folder / ABOUT).read_text(encoding="utf-8")))
+    changed = [
+        f"{key} was {json.dumps(before.get(key))}, is {json.dumps(value)}"
+        for key, value in _settings(about).items()
+        if before.get(key) != value
+    ]
+    if changed:
+        raise UserError(
+            f"{folder}: holds a training with other settings: {'; '.join(changed[:3])}; "
+            "train into another folder with --out, or remove it"
+        )
+
+
+def _settings(about: dict[str, Any]) -> dict[str, Any]:
+    """What weights depend on, by name."""
+    cell = about["cell"]
+    parts = {
+        "": {key: cell[key] for key in DECIDES} | {"processes": about["processes"]},
+        "params.": {key: value for key, value in cell["params"].items() if key != "weights"},
+        "data.": {key: cell["data"][key] for key in ("name", "params")},
+        "training.": about["training"],
+    }
+    return {prefix + key: value for prefix, part in parts.items() for key, value in part.items()}
 
 
 def _untrained(cls: type[Method], cell: Cell) -> MethodParams:

@@ -41,12 +41,31 @@ class TrainingSpec(BaseModel):
         description="parts of the module, by name, and the share of the iterations after which "
         "they begin to learn",
     )
+    candidates: int = Field(
+        1,
+        ge=1,
+        description="upsampling: random crops of which the one whose target varies most is taken: "
+        "flat walls have little to teach",
+    )
     texture: float = Field(
         0.0,
         ge=0,
         le=1,
         description="upsampling: contrast, at most, of random patterns that are laid over guides, "
         "for edges that mean nothing: real images have far more of them than generated ones",
+    )
+    shift: int = Field(
+        0,
+        ge=0,
+        description="upsampling: pixels, at most, by which guides are moved off their targets: "
+        "real ones are not registered to the pixel",
+    )
+    smooth: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="upsampling: share of the crops whose target is blurred until it has no edges: "
+        "real ones are smooth nearly everywhere",
     )
     averaging: Share | None = Field(
         None,

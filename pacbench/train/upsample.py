@@ -13,13 +13,10 @@ from torch import Tensor, nn
 from pacbench.data.base import Sample
 from pacbench.metrics.upsampling import DEPTH_BORDER, inside_border
 from pacbench.protocols import UpsampleProtocol
-from pacbench.protocols.lowres import fill_invalid
+from pacbench.protocols.lowres import Map, fill_invalid
 from pacbench.tasks.upsample import UpsampleTask
+from pacbench.train.augment import shifted, smoothed, textured
 from pacbench.train.learning import Learning, learnings
-from pacbench.train.texture import textured
-
-CANDIDATES = 4
-"""Crops of which the one whose target varies most is taken: flat walls have little to teach."""
 
 MIRRORED = np.array([-1, 1], np.float32)[:, None, None]
 TINY = 1e-12
@@ -85,23 +82,37 @@ class UpsampleLearning(Learning):
         known: NDArray[np.bool_] = np.ones(sample.image.shape[1:], bool)
         if sample.valid is not None:
             target, known = fill_invalid(target, sample.valid), sample.valid
-        windows = [self._window(sample, draw) for _ in range(CANDIDATES)]
-        window = max(windows, key=lambda window: float(target[window].std(axis=(1, 2)).sum()))
-        image, target, known = sample.image[window], target[window], known[window]
+        image = sample.image
         if draw.random() < 0.5:
             image, target, known = image[..., ::-1], target[..., ::-1], known[..., ::-1]
             if protocol.target == "flow":
                 target = target * MIRRORED  # u points the other way
+        whole = target
+        windows = [self._window(sample, draw) for _ in range(self.spec.candidates)]
+        window = max(windows, key=lambda window: float(target[window].std(axis=(1, 2)).sum()))
+        image, target, known = image[window], target[window], known[window]
         if protocol.target == "depth":
             known = known & inside_border((known.shape[0], known.shape[1]), DEPTH_BORDER)
-        if self.spec.texture:
-            image = textured(image, draw.uniform(0, self.spec.texture), draw)
-        inputs = protocol.inputs(target, image, draw.getrandbits(32))
+        image, target = self._augmented(image, target, draw)
+        inputs = protocol.inputs(target, image, draw.getrandbits(32), whole)
         low, minimum, span = (
             part.reshape(-1, *part.shape[2:]) for part in (inputs.low, inputs.minimum, inputs.span)
         )
         parts = (low, inputs.guide[0], target, known.astype(np.float32), minimum, span)
         return Batch(*(torch.from_numpy(np.ascontiguousarray(part)) for part in parts))
+
+    def _augmented(
+        self, image: NDArray[np.uint8], target: Map, draw: random.Random
+    ) -> tuple[NDArray[np.uint8], Map]:
+        """With what real pairs have and generated ones lack."""
+        spec = self.spec
+        if spec.smooth and draw.random() < spec.smooth:
+            target = smoothed(target, self.protocol.factor)
+        if spec.texture:
+            image = textured(image, draw.uniform(0, spec.texture), draw)
+        if spec.shift:
+            image = shifted(image, spec.shift, draw)
+        return image, target
 
     def _window(self, sample: Sample, draw: random.Random) -> Any:
         """A random crop as an index."""

@@ -19,6 +19,7 @@ from pacbench import session
 from pacbench.errors import UserError
 from pacbench.suite import Cell, load_suite
 from pacbench.train.checkpoint import load, read_log, save
+from pacbench.train.crf import CRFLearning
 from pacbench.train.job import learnable, run_training, slug
 from pacbench.train.learning import Learning
 from pacbench.train.optimiser import adam_for, set_step
@@ -89,27 +90,51 @@ def test_training_lowers_the_loss_and_keeps_its_papers(cell: Cell, tmp_path: Pat
     assert about["cell"]["params"]["dilations"] == [2]
 
 
-def test_a_stopped_training_goes_on_to_the_same_weights(cell: Cell, tmp_path: Path) -> None:
-    whole, _ = run(cell, tmp_path / "whole")
-    # The spec with fewer iterations has other milestones; stop the full one by its checkpoint.
-    parts, _ = run(cell, tmp_path / "parts", milestones=[], iterations=2)
-    first = load(parts / "checkpoint.pt")
-    assert first["iteration"] == 2
-    resumed, _ = run(cell, tmp_path / "parts")
-    assert same(load(whole / "checkpoint.pt")["module"], load(resumed / "checkpoint.pt")["module"])
+class StopsAt:
+    """A loss that stops the training before a step, as Ctrl-C would."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, step: int) -> None:
+        self.seen, self.step, self.real = 0, step, CRFLearning.loss
+        monkeypatch.setattr(CRFLearning, "loss", lambda *arguments: self.loss(*arguments))
+
+    def loss(self, *arguments: Any) -> torch.Tensor:
+        if self.seen == self.step:
+            self.seen += 1
+            raise KeyboardInterrupt
+        self.seen += 1
+        return self.real(*arguments)
+
+
+@pytest.mark.parametrize("averaging", [None, 0.9])
+def test_a_stopped_training_goes_on_to_the_same_weights(
+    cell: Cell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, averaging: float | None
+) -> None:
+    whole, _ = run(cell, tmp_path / "whole", averaging=averaging)
+    StopsAt(monkeypatch, 3)
+    with pytest.raises(KeyboardInterrupt):
+        run(cell, tmp_path / "parts", averaging=averaging)
+    assert load(tmp_path / "parts" / slug(cell) / "checkpoint.pt")["iteration"] == 2
+    resumed, _ = run(cell, tmp_path / "parts", averaging=averaging)
+    last, again = (load(folder / "checkpoint.pt") for folder in (whole, resumed))
+    assert same(last["module"], again["module"])
     assert same(load(whole / "weights.pt"), load(resumed / "weights.pt"))
     assert (whole / "log.csv").read_text() == (resumed / "log.csv").read_text()
+    if averaging:
+        key = "crf.messengers.0.weight"
+        assert same(last["averaged"], again["averaged"])
+        assert not torch.equal(last["module"][key], last["averaged"][f"module.{key}"])
 
 
-def test_the_mean_of_the_weights_is_kept_and_resumed(cell: Cell, tmp_path: Path) -> None:
-    whole, _ = run(cell, tmp_path / "whole", averaging=0.9, milestones=[])
-    parts, _ = run(cell, tmp_path / "parts", averaging=0.9, milestones=[], iterations=2)
-    run(cell, tmp_path / "parts", averaging=0.9, milestones=[])
-    last, resumed = load(whole / "checkpoint.pt"), load(parts / "checkpoint.pt")
-    assert same(last["averaged"], resumed["averaged"])
-    assert same(load(whole / "weights.pt"), load(parts / "weights.pt"))
-    key = "crf.messengers.0.weight"
-    assert not torch.equal(last["module"][key], last["averaged"][f"module.{key}"])
+def test_a_training_goes_on_only_as_it_began(cell: Cell, tmp_path: Path) -> None:
+    folder, _ = run(cell, tmp_path)
+    before = (folder / "training.json").read_text()
+    with pytest.raises(UserError, match=r"training.learning_rate was 0.05, is 0.5; .* --out"):
+        run(cell, tmp_path, learning_rate=0.5)
+    with pytest.raises(UserError, match="seed was 0, is 5"):
+        run(cell.model_copy(update={"seed": 5}), tmp_path)
+    assert (folder / "training.json").read_text() == before
+    with_weights = {**cell.params, "weights": "made/of/it"}
+    run(cell.model_copy(update={"params": with_weights, "pictures": 3}), tmp_path)
 
 
 def test_a_running_mean_forgets_its_first_steps() -> None:

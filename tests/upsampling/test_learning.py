@@ -13,9 +13,9 @@ from torch import Tensor, nn
 
 from pacbench.data.base import datasets
 from pacbench.suite.load import load_suite
+from pacbench.train.augment import textured
 from pacbench.train.job import run_training
 from pacbench.train.spec import TrainingSpec
-from pacbench.train.texture import textured
 from pacbench.train.upsample import UpsampleLearning
 
 SMALL = ["data.params={size: [40, 48], unary: null, count: 3}", "training.params={}"]

@@ -1,4 +1,8 @@
-"""Random patterns over the guides of a training: edges that have no counterpart in the target."""
+"""What real pairs of guide and map have, and generated ones lack.
+
+Real images are full of edges that mean nothing, real maps are smooth nearly everywhere, and the two
+are not registered to the pixel. Networks that learned on plain scenes trust every edge.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,18 @@ import random
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import gaussian_filter
+
+from pacbench.protocols.lowres import Map
 
 CELLS = (1, 2, 3, 4, 6, 8, 12, 16)
 """Sizes in pixels of a pattern's cells."""
 
 PATCH = 32
 """Size in pixels of the patches that have the pattern, half of them."""
+
+SMOOTH = 1.5
+"""Deviation, in pixels of the low-resolution map, of the Gaussian that takes edges from a map."""
 
 
 def textured(image: NDArray[np.uint8], contrast: float, draw: random.Random) -> NDArray[np.uint8]:
@@ -26,6 +36,20 @@ def textured(image: NDArray[np.uint8], contrast: float, draw: random.Random) -> 
     there = _grown(patches, PATCH, draw)[:, :rows, :columns]
     changed = image + 255 * contrast * pattern * there
     return np.rint(changed).clip(0, 255).astype(np.uint8)
+
+
+def shifted(image: NDArray[np.uint8], most: int, draw: random.Random) -> NDArray[np.uint8]:
+    """A (3, H, W) image moved by at most so many pixels, its border repeated."""
+    down, right = (draw.randint(0, 2 * most) for _ in range(2))
+    padded = np.pad(image, ((0, 0), (most, most), (most, most)), mode="edge")
+    return padded[:, down:, right:][:, : image.shape[1], : image.shape[2]]
+
+
+def smoothed(target: Map, factor: int) -> Map:
+    """A (C, H, W) map with no edges that a low-resolution one of this factor would not show."""
+    sigma = SMOOTH * factor
+    blurred: Map = gaussian_filter(target, (0, sigma, sigma), mode="nearest")
+    return blurred
 
 
 def _grown(cells: NDArray[np.generic], size: int, draw: random.Random) -> NDArray[np.generic]:
