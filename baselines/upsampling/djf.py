@@ -1,25 +1,32 @@
 """Deep joint image filtering: two branches of convolutions, joined by a third.
 
 Li et al., Deep joint image filtering, 2016. The input is first grown bilinearly to the size of the
-guide. The ``state_dict`` keys are those of this network in PAC's release. There, the padding of the
-two branches is spread evenly over their layers, which loses two pixels at the border; here every
-layer keeps the size.
+guide. The ``state_dict`` keys are those of this network in PAC's release.
 """
 
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Literal
 
 import torch
 import torch.nn.functional as F
+from pydantic import Field
 from torch import Tensor, nn
 
-from pacbench.baselines.upsampling.network import UNTRAINED, UpsampleNetwork
+from pacbench.baselines.upsampling.network import UNTRAINED, NetworkParams, UpsampleNetwork
 from pacbench.method import MethodInfo, methods
 from pacbench.pac.carry import carry_
 from pacbench.pac.one_by_one import as_images, for_each
 
+Padding = Literal["same", "release"]
+
 SIZES = (9, 1, 5)
+PADDINGS: dict[Padding, tuple[int, ...]] = {"same": (4, 0, 2), "release": (2, 2, 2)}
+"""Pixels that each layer of a branch is padded by: with ``same`` every layer keeps the size. PAC's
+release spreads them evenly over the layers of the first two branches, which keeps the size of the
+whole branch, but the two outermost pixels of its middle layer see nothing of the image.
+"""
 
 
 class DJF(nn.Module):
@@ -31,15 +38,22 @@ class DJF(nn.Module):
             upsamples one by one.
         guide_channels: of the image.
         residual: add the grown input to the output (DJF+).
+        padding: of the first two branches; ``release`` is for weights of PAC's release.
     """
 
     def __init__(
-        self, factor: int, channels: int = 1, guide_channels: int = 3, *, residual: bool = False
+        self,
+        factor: int,
+        channels: int = 1,
+        guide_channels: int = 3,
+        *,
+        residual: bool = False,
+        padding: Padding = "same",
     ) -> None:
         super().__init__()
         self.factor, self.channels, self.residual = factor, channels, residual
-        self.branch_t = _branch(channels, 96, 48, 1)
-        self.branch_g = _branch(guide_channels, 96, 48, 1)
+        self.branch_t = _branch(channels, 96, 48, 1, padding=padding)
+        self.branch_g = _branch(guide_channels, 96, 48, 1, padding=padding)
         self.branch_joint = _branch(2, 64, 32, channels)
 
     def forward(self, low: Tensor, guide: Tensor) -> Tensor:
@@ -59,6 +73,8 @@ class DJF(nn.Module):
 
     def start_as_filter(self) -> None:
         """Begin as bilinear interpolation, for short trainings: the first filters carry the input.
+
+        With the release's padding, the border begins as less than that.
 
         Raises:
             ValueError: a network of several channels, which its target branch makes one of.
@@ -81,11 +97,21 @@ class DJF(nn.Module):
         }
 
 
-def _branch(*channels: int) -> nn.Sequential:
+def _branch(*channels: int, padding: Padding = "same") -> nn.Sequential:
     layers: list[nn.Module] = []
-    for size, (n_in, n_out) in zip(SIZES, pairwise(channels), strict=True):
-        layers += [nn.Conv2d(n_in, n_out, size, padding=size // 2), nn.ReLU()]
+    for size, pixels, (n_in, n_out) in zip(
+        SIZES, PADDINGS[padding], pairwise(channels), strict=True
+    ):
+        layers += [nn.Conv2d(n_in, n_out, size, padding=pixels), nn.ReLU()]
     return nn.Sequential(*layers[:-1])
+
+
+class DJFParams(NetworkParams):
+    padding: Padding = Field(
+        "same",
+        description="of the first two branches: `same` keeps the size in every layer, `release` is "
+        "that of the PAC paper's release, for its weights",
+    )
 
 
 @methods.register("djf")
@@ -100,9 +126,11 @@ class DJFMethod(UpsampleNetwork):
         backends=("torch",),
         note=UNTRAINED,
     )
+    Params = DJFParams
+    params: DJFParams
 
     def network(self, backend: str) -> nn.Module:
-        return DJF(self.factor, self.protocol.channels)
+        return DJF(self.factor, self.protocol.channels, padding=self.params.padding)
 
 
 @methods.register("djf_ours")

@@ -3,8 +3,12 @@
 Hui et al., Depth map super-resolution by deep multi-scale guidance, 2016. Each level doubles the
 features of the low-resolution input by a deconvolution and fuses them with features of the image
 at that size. Input and image enter by their high frequencies (what a 3×3 mean leaves out); the low
-ones are grown bicubically and added to the output. The authors' Caffe layers make sizes of
-2ⁿ - 1; here windows are padded so that every level doubles the size exactly.
+ones are grown bicubically and added to the output.
+
+As in the authors' Caffe models, the features of low-resolution pixel i are grown around 2i in the
+first level and 2i + 1 in all others: around m i + m/2 - 1 in the end, the pixel that ``center``
+takes. Pooling puts the image's features in the same places. Their layers lose the last row and
+column, m h - 1 of m h; here every level doubles the size exactly.
 """
 
 from __future__ import annotations
@@ -42,12 +46,13 @@ class MSGNet(nn.Module):
         self.factor, self.channels = factor, channels
         self.guide_first = nn.Sequential(*_conv(1, 49, size=7), *_conv(49, 32))
         self.guide_next = nn.ModuleList(
-            nn.Sequential(*_conv(32, 32), nn.MaxPool2d(3, 2, padding=1)) for _ in range(levels - 1)
+            nn.Sequential(*_conv(32, 32), nn.MaxPool2d(3, 2, ceil_mode=True))
+            for _ in range(levels - 1)
         )
         self.first = nn.Sequential(*_conv(channels, 64))
         self.grow = nn.ModuleList(
-            nn.Sequential(nn.ConvTranspose2d(n, 32, 5, 2, 2, output_padding=1), nn.PReLU(32))
-            for n in (64, *(32,) * (levels - 1))
+            nn.Sequential(nn.ConvTranspose2d(n, 32, 5, 2, padding, more), nn.PReLU(32))
+            for n, padding, more in ((64, 2, 1), *((32, 1, 0),) * (levels - 1))
         )
         self.fuse = nn.ModuleList(
             nn.Sequential(*_conv(64, 32), *_conv(32, 32)) for _ in range(levels)
@@ -61,13 +66,20 @@ class MSGNet(nn.Module):
             ValueError: inputs of other shapes.
         """
         images = as_images(low, guide, self.channels)
+        size = (low.shape[2] * self.factor, low.shape[3] * self.factor)
+        if guide.shape[1:] != (3, *size):
+            raise ValueError(
+                f"guide has shape {tuple(guide.shape)}; expected (B or 1, 3, {size[0]}, {size[1]}),"
+                f" {self.factor} times the size of a low of shape {tuple(low.shape)}"
+            )
         smooth = _mean3(images)
         x = self.first(images - smooth)
         for grow, fuse, features in zip(
             self.grow, self.fuse, reversed(self._guidance(guide)), strict=True
         ):
-            x = fuse(torch.cat((grow(x), for_each(features, images)), dim=1))
-        size = (guide.shape[2], guide.shape[3])
+            # Levels after the first make one row and column more than twice as many.
+            grown = grow(x)[..., : features.shape[2], : features.shape[3]]
+            x = fuse(torch.cat((grown, for_each(features, images)), dim=1))
         # `antialias` changes nothing in growing but the kernel, to MATLAB's, which the authors use.
         output = self.last(x) + F.interpolate(smooth, size, mode="bicubic", antialias=True)
         return output.reshape(*low.shape[:2], *size)

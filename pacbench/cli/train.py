@@ -13,8 +13,13 @@ from pacbench.cli.run import INTERRUPTED, Device, Quiet, Set, Threads, chosen_de
 TRAINING = Path("results/training")
 
 
+EXAMPLES = """Examples: pacbench train suites/crf.yaml --method 'PAC-CRF, 32'
+
+pacbench train suites/upsample_depth.yaml --method pac --factor 8"""
+
+
 def add_to(app: typer.Typer) -> None:
-    app.command(epilog="Example: pacbench train suites/crf.yaml --method 'PAC-CRF, 32'")(train)
+    app.command(epilog=EXAMPLES)(train)
 
 
 def train(
@@ -31,9 +36,11 @@ def train(
 ) -> None:
     """Train the learnable methods of a suite; a training that was stopped goes on.
 
-    Leaves weights.pt (of the best validation), log.csv and training.json in a folder per method.
+    Leaves weights.pt (of the best validation, or of the last), log.csv and training.json in a
+    folder per method.
     """
     from pacbench import session
+    from pacbench.report.goals import Goal
     from pacbench.train.job import learnable, run_training
 
     only = {"method": method} | ({} if factor is None else {"factor": str(factor)})
@@ -57,4 +64,5 @@ def train(
         except KeyboardInterrupt:
             typer.echo("\nstopped; the same command goes on from the last checkpoint", err=True)
             raise typer.Exit(INTERRUPTED) from None
-        typer.echo(f"{cell}: best validation score {best:.4f}, in {folder}")
+        keep = spec.for_method(cell.method, cell.label).keep
+        typer.echo(f"{cell}: {keep} validation {Goal.of(cell).text(best)}, in {folder}")

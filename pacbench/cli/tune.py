@@ -18,8 +18,13 @@ if TYPE_CHECKING:
 TUNING = Path("results/tuning")
 
 
+EXAMPLES = """Examples: pacbench tune suites/crf.yaml --method full_crf
+
+pacbench tune suites/upsample_depth.yaml --method jbu --factor 8"""
+
+
 def add_to(app: typer.Typer) -> None:
-    app.command(epilog="Example: pacbench tune suites/crf.yaml --method full_crf")(tune)
+    app.command(epilog=EXAMPLES)(tune)
 
 
 def tune(
@@ -53,14 +58,16 @@ def tune(
 
 def _tune(suite: Suite, cell: Cell, out: Path, quiet: bool) -> dict[str, float]:
     """The best parameters of one cell."""
+    from pacbench.report.goals import Goal
     from pacbench.train.job import slug
     from pacbench.tune.job import run_tuning, spec_for
 
+    goal = Goal.of(cell)
     path = out / suite.name / f"{slug(cell)}.jsonl"
     with tqdm(desc=str(cell), unit="point", disable=quiet or None) as bar:
 
         def show(point: dict[str, float], score: float) -> None:
-            bar.set_postfix_str(f"{score:.4f} at {point}")
+            bar.set_postfix_str(f"{goal.text(score)} at {point}")
             bar.update()
 
         try:
@@ -68,5 +75,5 @@ def _tune(suite: Suite, cell: Cell, out: Path, quiet: bool) -> dict[str, float]:
         except KeyboardInterrupt:
             typer.echo("\nstopped; the same command goes on from here", err=True)
             raise typer.Exit(INTERRUPTED) from None
-    typer.echo(f"{cell}: {found.score:.4f}, best of {found.evaluated} points ({path})")
+    typer.echo(f"{cell}: {goal.text(found.score)}, best of {found.evaluated} points ({path})")
     return found.params

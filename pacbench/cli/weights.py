@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -11,22 +10,28 @@ import typer
 from pacbench.errors import UserError
 
 IMPORTED = Path("results/weights")
+EXAMPLES = """Examples: pacbench weights import paccrf.pth --dilations 16,64
+
+pacbench weights import weights_epoch_5000.pth --name pac-nyu-8"""
 
 
 def add_to(app: typer.Typer) -> None:
     commands = typer.Typer(no_args_is_help=True, help="Trained weights.")
     commands.command("list", epilog="Example: pacbench weights list")(list_)
-    commands.command("import", epilog="Example: pacbench weights import paccrf.pth")(import_)
+    commands.command("import", epilog=EXAMPLES)(import_)
     app.add_typer(commands, name="weights")
 
 
 def list_() -> None:
-    """List the weights that come with pacbench: name, validation score, sha256, command."""
+    """List the weights that come with pacbench: name, score in validation, sha256, command."""
+    from pacbench.report.goals import Goal
+    from pacbench.suite.cells import Cell
+    from pacbench.train.checkpoint import read_about
     from pacbench.train.weights import packaged_weights, sha256_of
 
     for name, path in packaged_weights().items():
-        about = json.loads(path.with_name("training.json").read_text(encoding="utf-8"))
-        score = f"{about['best_score']:.4f}"
+        about = read_about(path.parent)
+        score = Goal.of(Cell.model_validate(about["cell"])).text(about["best_score"])
         typer.echo(f"{name}  {score}  {sha256_of(path)[:12]}  {about['command']}")
 
 
@@ -40,7 +45,8 @@ def import_(
 ) -> None:
     """Convert weights of the paper's release; prints what to put into a suite to use them.
 
-    Dilations are the release's, 32 or 64 and 16, unless --dilations says others.
+    Dilations are the release's, 32 or 64 and 16, unless --dilations says others. What else a file
+    does not say (depth or flow, the factor of a DJF) is told beneath its entry.
     """
     from pacbench.train.importing import import_file
 

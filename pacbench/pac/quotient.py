@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
+from scipy.optimize import least_squares
 from torch import Tensor, nn
+
+Array = NDArray[np.float64]
 
 LEAST = 0.1
 """The denominators that are fitted are from here to 1."""
@@ -13,7 +18,8 @@ LEAST = 0.1
 POINTS = 41
 """Quotients, and denominators, on which the fit is made."""
 
-ITERATIONS = 500
+STEPS = 50
+"""Of the fit; more hardly improve it."""
 
 
 @torch.no_grad()
@@ -35,8 +41,6 @@ def quotient_(hidden: nn.Conv2d, output: nn.Conv2d) -> None:
 
 
 @lru_cache
-@torch.inference_mode(False)
-@torch.enable_grad()  # type: ignore[untyped-decorator]
 def fitted_quotient(units: int) -> tuple[Tensor, Tensor]:
     """Inner (units, 3) and outer weights (units): a / b ≈ Σ_k outer_k relu(inner_k · (a, b, 1)).
 
@@ -44,26 +48,28 @@ def fitted_quotient(units: int) -> tuple[Tensor, Tensor]:
     a guide is flat, count most. It begins with a / b ≈ a and hinges along b that slant up or down
     with a.
     """
-    quotient = torch.linspace(0, 1, POINTS, dtype=torch.float64)
-    below = (1 - LEAST) * torch.linspace(0, 1, POINTS, dtype=torch.float64) ** 2
-    wanted, below = (part.flatten() for part in torch.meshgrid(quotient, below, indexing="ij"))
-    denominator, weight = 1 - below, (0.02 + below) ** -1.5
-    points = torch.stack([wanted * denominator, denominator, torch.ones_like(wanted)])
-    order = torch.arange(units - 1, dtype=torch.float64)
-    slant = torch.where(order % 2 == 0, 0.5, -0.5).double()
-    offset = 1 - (1 - LEAST) * order / (units - 1) - slant.clamp(min=0)
-    inner = torch.stack([slant, -torch.ones_like(slant), offset], dim=1)
-    inner = torch.cat([torch.tensor([[1.0, 0, 0]]).double(), inner]).requires_grad_()
-    outer = (torch.arange(units) == 0).double().requires_grad_()
-    optimiser = torch.optim.LBFGS(
-        [inner, outer], max_iter=ITERATIONS, history_size=20, line_search_fn="strong_wolfe"
-    )
+    quotient, step = np.linspace(0, 1, POINTS), np.linspace(0, 1, POINTS)
+    wanted, below = (x.ravel() for x in np.meshgrid(quotient, (1 - LEAST) * step**2))
+    points = np.stack([wanted * (1 - below), 1 - below, np.ones_like(below)])
+    weight = (0.02 + below) ** -0.75
+    order = np.arange(units - 1)
+    slant = np.where(order % 2 == 0, 0.5, -0.5)
+    offset = 1 - (1 - LEAST) * order / (units - 1) - slant.clip(min=0)
+    hinges = np.stack([slant, -np.ones_like(slant), offset], axis=1)
+    start = np.concatenate([[1, 0, 0], hinges.ravel(), np.arange(units) == 0])
 
-    def error() -> Tensor:
-        optimiser.zero_grad()
-        loss = (weight * (outer @ (inner @ points).relu() - wanted).square()).mean()
-        loss.backward()  # type: ignore[no-untyped-call]
-        return loss
+    def error(weights: Array) -> Array:
+        inner, outer = weights[: 3 * units].reshape(units, 3), weights[3 * units :]
+        made: Array = outer @ (inner @ points).clip(min=0)
+        return weight * (made - wanted)
 
-    optimiser.step(error)  # type: ignore[no-untyped-call]
-    return inner.detach(), outer.detach()
+    def slope(weights: Array) -> Array:
+        inner, outer = weights[: 3 * units].reshape(units, 3), weights[3 * units :]
+        hidden = inner @ points
+        active = weight * (hidden > 0)
+        by_inner = (outer[:, None] * active)[:, None] * points
+        return np.concatenate([by_inner.reshape(3 * units, -1), active * hidden]).T
+
+    fit = least_squares(error, start, slope, max_nfev=STEPS).x
+    inner, outer = fit[: 3 * units].reshape(units, 3), fit[3 * units :]
+    return torch.from_numpy(inner), torch.from_numpy(outer)

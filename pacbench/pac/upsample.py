@@ -25,7 +25,7 @@ from pacbench.pac.layers import PacConvTranspose2d
 from pacbench.pac.one_by_one import as_images, for_each
 from pacbench.pac.quotient import quotient_
 
-SIGMA_RANGE = 0.3
+SIGMA_RANGE = 1.0
 """Of the bilateral filters that a network begins as, in shares of the guide's range."""
 
 

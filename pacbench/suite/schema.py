@@ -103,7 +103,12 @@ class Outputs(Strict):
         None, description="a swept axis whose values stand side by side, such as factor"
     )
     figures: list[FigureFormat] = Field(default=["png"])
-    pictures: int = Field(2, ge=0, le=100, description="samples whose outputs are kept as images")
+    pictures: int = Field(
+        2,
+        ge=0,
+        le=100,
+        description="how many samples are kept to look at: those with the most edges in the truth",
+    )
 
 
 class Suite(Strict):

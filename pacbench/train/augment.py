@@ -7,6 +7,7 @@ are not registered to the pixel. Networks that learned on plain scenes trust eve
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +53,7 @@ def smoothed(target: Map, factor: int) -> Map:
     return blurred
 
 
-def _grown(cells: NDArray[np.generic], size: int, draw: random.Random) -> NDArray[np.generic]:
+def _grown(cells: NDArray[Any], size: int, draw: random.Random) -> NDArray[Any]:
     """Each cell so many pixels across, less a random part of the first row and column."""
     pixels = cells.repeat(size, axis=1).repeat(size, axis=2)
     return pixels[:, draw.randrange(size) :, draw.randrange(size) :]

@@ -1,8 +1,9 @@
-"""What a training is resumed from, and the log that tells how it went."""
+"""What a training is resumed from, and the papers that tell what it is and how it went."""
 
 from __future__ import annotations
 
 import csv
+import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ import torch
 
 from pacbench.errors import UserError
 
+ABOUT = "training.json"
 COLUMNS = ("iteration", "learning_rate", "loss", "score", "best")
 
 
@@ -21,13 +23,18 @@ class Progress:
 
     Attributes:
         iteration: steps done.
-        best: the best validation score so far; larger is better.
+        best: the validation score of the weights that are kept; larger is better.
         stale: validations since then.
     """
 
     iteration: int = 0
     best: float = float("-inf")
     stale: int = 0
+
+    @property
+    def validated(self) -> bool:
+        """Whether it has been validated, which it first is before any step."""
+        return self.best > float("-inf")
 
 
 def save(path: Path, content: dict[str, Any]) -> None:
@@ -51,12 +58,25 @@ def load(path: Path) -> dict[str, Any]:
     return content
 
 
+def write_about(folder: Path, about: dict[str, Any]) -> None:
+    """Tell beside the weights how they are made: command, cell, settings, environment."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / ABOUT).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+
+
+def read_about(folder: Path) -> dict[str, Any]:
+    """What :func:`write_about` wrote; nothing if there is none."""
+    path = folder / ABOUT
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
 class Log:
     """A CSV file with a row per validation."""
 
-    def __init__(self, path: Path, done: int) -> None:
-        """Keep the rows of the first ``done`` steps: later ones are made again."""
+    def __init__(self, path: Path, progress: Progress) -> None:
+        """Keep the rows of what is done: later ones are made again."""
         self.path = path
+        done = progress.iteration if progress.validated else -1
         rows = [row for row in read_log(path) if int(row["iteration"]) <= done]
         with path.open("w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, COLUMNS)

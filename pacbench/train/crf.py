@@ -21,7 +21,7 @@ Batch = tuple[Tensor, Tensor, Tensor]
 class CRFLearning(Learning):
     """Batches of (unary, image, labels) for a module from unary and image to log Q."""
 
-    def batch(self, number: int) -> Batch:
+    def batch(self, number: int, progress: float = 0.0) -> Batch:  # noqa: ARG002, alike throughout
         draw = random.Random(f"{self.seed}/{number}")  # noqa: S311, crops are no secrets
         crops = [self._crop(draw) for _ in range(self.spec.batch)]
         unary, image, labels = (torch.stack(parts) for parts in zip(*crops, strict=True))

@@ -11,12 +11,13 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from pacbench.data.base import IGNORE_LABEL, Dataset
+from pacbench.data.base import IGNORE_LABEL
 from pacbench.metrics import SegmentationScore
 from pacbench.pac.fcn import caffe_input
 from pacbench.suite.cells import Cell
 from pacbench.tasks.hotswap import HotswapProtocol
 from pacbench.train.learning import Learning, learnings
+from pacbench.train.samples import Samples
 from pacbench.train.spec import TrainingSpec
 
 Batch = tuple[Tensor, Tensor]
@@ -32,13 +33,13 @@ class HotswapLearning(Learning):
     """
 
     def __init__(
-        self, training: Dataset, validation: Dataset, spec: TrainingSpec, cell: Cell
+        self, training: Samples, validation: Samples, spec: TrainingSpec, cell: Cell
     ) -> None:
         super().__init__(training, validation, spec, cell)
         self.classes = HotswapProtocol(**cell.protocol).classes
         self._picture = lru_cache(spec.cached_samples)(self._read)
 
-    def batch(self, number: int) -> Batch:
+    def batch(self, number: int, progress: float = 0.0) -> Batch:  # noqa: ARG002, alike throughout
         draw = random.Random(f"{self.seed}/{number}")  # noqa: S311, crops are no secrets
         crops = [self._crop(draw) for _ in range(self.spec.batch)]
         image, labels = (torch.stack(parts).to(self.device) for parts in zip(*crops, strict=True))

@@ -8,9 +8,9 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from pacbench.data.base import Dataset
 from pacbench.registry import Registry
 from pacbench.suite.cells import Cell
+from pacbench.train.samples import Samples
 from pacbench.train.spec import TrainingSpec
 
 
@@ -25,7 +25,7 @@ class Learning(ABC):
     """
 
     def __init__(
-        self, training: Dataset, validation: Dataset, spec: TrainingSpec, cell: Cell
+        self, training: Samples, validation: Samples, spec: TrainingSpec, cell: Cell
     ) -> None:
         self.training, self.validation = training, validation
         self.spec, self.cell = spec, cell
@@ -35,8 +35,12 @@ class Learning(ABC):
         self.validation_sample = lru_cache(spec.cached_samples)(validation.__getitem__)
 
     @abstractmethod
-    def batch(self, number: int) -> Any:
-        """Inputs and targets: the same for the same number."""
+    def batch(self, number: int, progress: float = 0.0) -> Any:
+        """Inputs and targets: the same for the same number and progress.
+
+        Args:
+            progress: share of the training that is over.
+        """
 
     @abstractmethod
     def loss(self, module: nn.Module, batch: Any) -> Tensor: ...

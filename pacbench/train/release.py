@@ -2,7 +2,8 @@
 
 The release saves bare state dicts. A network with a CRF has the keys ``backbone.…``, ``crf.…`` and
 ``feat_scales.…``, without the first where it was frozen; an upsampling network those of its
-branches. Dilations and mean-field steps are not in a file: they are assumed to be the paper's.
+branches. Dilations and mean-field steps are not in a file: they are assumed to be the paper's. What
+an upsampling network upsamples is not in it either.
 """
 
 from __future__ import annotations
@@ -32,12 +33,16 @@ class Imported:
         params: the parameters that it needs to fit them.
         state: its state dict.
         protocol: what the task's protocol must be for them.
+        labels: of a CRF.
+        unsaid: what else they were made for, which is not in the file and is for the user to know.
     """
 
     method: str
     params: dict[str, Any]
     state: State
     protocol: dict[str, Any] = field(default_factory=dict)
+    labels: int = 0
+    unsaid: str = ""
 
 
 @dataclass(frozen=True)
@@ -91,13 +96,14 @@ def _pac_crf(state: State) -> Imported:
     converted = {key: value for key, value in state.items() if not key.startswith("feat_scales.")}
     for index, scale in enumerate(_numbered(state, r"feat_scales\.(\d+)")):
         converted[f"feat_scales.{index}"] = scale.expand(3).flip(0)  # its images are BGR
-    return Imported("pac_crf", params, converted)
+    return Imported("pac_crf", params, converted, labels=labels)
 
 
 def _conv_crf(state: State) -> Imported:
     (height, _) = state["crf.messengers.0.weight"].shape[2:]
     scale = {"rgb_scale": torch.full((3,), CONV_CRF_RGB_SCALE)}  # not learned in the release
-    return Imported("conv_crf", {"kernel_size": height}, {**state, **scale})
+    labels = len(state["crf.compat.0.weight"])
+    return Imported("conv_crf", {"kernel_size": height}, {**state, **scale}, labels=labels)
 
 
 def _loose_crf(state: State) -> Imported:
@@ -111,11 +117,12 @@ def _pac_upsampling(state: State) -> Imported:
     factor = 2 ** len(_numbered(state, r"up_convts\.(\d+)\.weight"))
     encoder = [w.shape[0] for w in _numbered(state, r"branch_t\.conv(\d+)\.weight")]
     method = "pac" if set(encoder) == {32} else "pac_lite"
-    return Imported(method, {}, state, {"factor": factor})
+    return Imported(method, {}, state, {"factor": factor}, unsaid="depth or flow")
 
 
 def _djf(state: State) -> Imported:
-    return Imported("djf_ours", {}, state)
+    params = {"padding": "release"}
+    return Imported("djf_ours", params, state, unsaid="the factor; depth or flow")
 
 
 def _fcn(state: State) -> Imported:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -52,7 +52,8 @@ class TrainingSpec(BaseModel):
         ge=0,
         le=1,
         description="upsampling: contrast, at most, of random patterns that are laid over guides, "
-        "for edges that mean nothing: real images have far more of them than generated ones",
+        "for edges that mean nothing: real images have far more of them than generated ones; "
+        "weak ones are more common",
     )
     shift: int = Field(
         0,
@@ -64,8 +65,9 @@ class TrainingSpec(BaseModel):
         0.0,
         ge=0,
         le=1,
-        description="upsampling: share of the crops whose target is blurred until it has no edges: "
-        "real ones are smooth nearly everywhere",
+        description="upsampling: share of the crops, from the first milestone on, whose target is "
+        "blurred until it has no edges: real ones are smooth nearly everywhere. Before, a network "
+        "is to learn what edges of the guide are good for; and `keep` should be last",
     )
     averaging: Share | None = Field(
         None,
@@ -77,6 +79,11 @@ class TrainingSpec(BaseModel):
     )
     validate_every: int = Field(50, ge=1, description="steps between validations")
     validation_samples: int = Field(8, ge=1, description="scored in a validation")
+    keep: Literal["best", "last"] = Field(
+        "best",
+        description="the weights that are kept: of the best validation, or of the last, where what "
+        "is learned last does not show in it",
+    )
     patience: int | None = Field(
         None, ge=1, description="stop after so many validations without a better score"
     )

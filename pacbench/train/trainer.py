@@ -56,12 +56,12 @@ class Trainer:
         )
         folder.mkdir(parents=True, exist_ok=True)
         self.progress = self._resume(folder / CHECKPOINT)
-        self.log = Log(folder / LOG, self.progress.iteration) if team.leads else None
+        self.log = Log(folder / LOG, self.progress) if team.leads else None
         self._wrapped: tuple[tuple[str, ...], nn.Module] | None = None
 
     def run(self, quiet: bool) -> float:
         progress, spec = self.progress, self.spec
-        if progress.iteration == 0:
+        if not progress.validated:
             self._validate(loss=float("nan"))
         with tqdm(
             total=spec.steps,
@@ -101,7 +101,8 @@ class Trainer:
         for part in frozen:
             self.module.get_submodule(part).eval()
         self.optimiser.zero_grad(set_to_none=True)
-        batch = self.learning.batch(step * self.team.size + self.team.rank)
+        number = step * self.team.size + self.team.rank
+        batch = self.learning.batch(number, step / self.spec.steps)
         device = self.learning.device
         with torch.autocast(
             device, torch.bfloat16, enabled=self.spec.mixed_precision and device == "cuda"
@@ -126,13 +127,13 @@ class Trainer:
         return self._wrapped[1]
 
     def _validate(self, loss: float) -> None:
-        """Score, keep the weights if they are the best, log, and save what a resume needs."""
+        """Score, keep the weights if they are to be, log, and save what a resume needs."""
         progress = self.progress
         self.kept.eval()
         with torch.inference_mode():
             score = self.team.agreed(self.learning.validate(self.kept))
         progress.stale += 1
-        better = score > progress.best
+        better = score > progress.best or self.spec.keep == "last"
         if better:
             progress.best, progress.stale = score, 0
         if self.log is None:

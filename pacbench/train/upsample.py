@@ -50,9 +50,9 @@ class UpsampleLearning(Learning):
     def protocol(self) -> UpsampleProtocol:
         return UpsampleProtocol(**self.cell.protocol)
 
-    def batch(self, number: int) -> Batch:
+    def batch(self, number: int, progress: float = 0.0) -> Batch:
         draw = random.Random(f"{self.seed}/{number}")  # noqa: S311, crops are no secrets
-        crops = [self._crop(draw) for _ in range(self.spec.batch)]
+        crops = [self._crop(draw, progress) for _ in range(self.spec.batch)]
         return Batch(*(torch.stack(parts).to(self.device) for parts in zip(*crops, strict=True)))
 
     def loss(self, module: nn.Module, batch: Batch) -> Tensor:
@@ -75,7 +75,7 @@ class UpsampleLearning(Learning):
             task.score(inputs.finish(module(low, guide).cpu().numpy()), sample)
         return -task.summary()[task.goal]
 
-    def _crop(self, draw: random.Random) -> Batch:
+    def _crop(self, draw: random.Random, progress: float) -> Batch:
         protocol = self.protocol
         sample = self.training_sample(draw.randrange(len(self.training)))
         target = protocol.target_of(sample)
@@ -93,7 +93,7 @@ class UpsampleLearning(Learning):
         image, target, known = image[window], target[window], known[window]
         if protocol.target == "depth":
             known = known & inside_border((known.shape[0], known.shape[1]), DEPTH_BORDER)
-        image, target = self._augmented(image, target, draw)
+        image, target = self._augmented(image, target, draw, progress)
         inputs = protocol.inputs(target, image, draw.getrandbits(32), whole)
         low, minimum, span = (
             part.reshape(-1, *part.shape[2:]) for part in (inputs.low, inputs.minimum, inputs.span)
@@ -102,14 +102,15 @@ class UpsampleLearning(Learning):
         return Batch(*(torch.from_numpy(np.ascontiguousarray(part)) for part in parts))
 
     def _augmented(
-        self, image: NDArray[np.uint8], target: Map, draw: random.Random
+        self, image: NDArray[np.uint8], target: Map, draw: random.Random, progress: float
     ) -> tuple[NDArray[np.uint8], Map]:
         """With what real pairs have and generated ones lack."""
         spec = self.spec
-        if spec.smooth and draw.random() < spec.smooth:
+        late = progress >= min(spec.milestones, default=0)
+        if spec.smooth and late and draw.random() < spec.smooth:
             target = smoothed(target, self.protocol.factor)
         if spec.texture:
-            image = textured(image, draw.uniform(0, spec.texture), draw)
+            image = textured(image, spec.texture * draw.random() ** 2, draw)
         if spec.shift:
             image = shifted(image, spec.shift, draw)
         return image, target

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from torch import nn
 
@@ -26,12 +27,21 @@ def load_weights(module: nn.Module, name: str) -> str:
         UserError: no such weights, or they do not fit.
     """
     path = find_weights(name)
+    load_state(module, load(path), f"weights '{name}' do not fit this method")
+    return sha256_of(path)
+
+
+def load_state(module: nn.Module, state: dict[str, Any], otherwise: str) -> None:
+    """Load a state dict into a module; if it does not fit, say so, and what of it does not.
+
+    Raises:
+        UserError: ``otherwise``, and the first reasons.
+    """
     try:
-        module.load_state_dict(load(path))
+        module.load_state_dict(state)
     except (RuntimeError, TypeError, AttributeError) as error:
         reasons = " ".join(line.strip() for line in str(error).splitlines()[1:3])
-        raise UserError(f"weights '{name}' do not fit this method: {reasons}") from None
-    return sha256_of(path)
+        raise UserError(f"{otherwise}: {reasons}") from None
 
 
 def sha256_of(path: Path) -> str:

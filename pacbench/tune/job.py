@@ -11,13 +11,15 @@ from pathlib import Path
 import torch
 from pydantic import ValidationError
 
-from pacbench.data.base import Sample, datasets
+from pacbench.data.base import Sample
 from pacbench.errors import UserError, did_you_mean, listing
 from pacbench.json_lines import append, complete_lines, drop_torn_line
 from pacbench.method import methods
 from pacbench.suite.cells import Cell
 from pacbench.suite.schema import Suite
+from pacbench.suite.splits import open_split
 from pacbench.tasks import tasks
+from pacbench.tune.code import code_of
 from pacbench.tune.search import Point, search
 from pacbench.tune.spec import TuningSpec
 
@@ -26,7 +28,7 @@ NO_SCORE = -1e300  # worse than any score, and still a number in JSON
 
 @dataclass(frozen=True)
 class Found:
-    """The best parameters, their value of the task's goal, and how many points were looked at."""
+    """The best parameters, their score (larger is better), and how many points were looked at."""
 
     params: Point
     score: float
@@ -74,24 +76,43 @@ def run_tuning(
         cell: the method, its other parameters and the data.
         spec: where to look.
         path: JSON lines of what was evaluated; points that are there are not run again.
-        shown: told of every point that is evaluated.
+        shown: told of every point that is evaluated, and its score; NaN where it has none.
+
+    Raises:
+        UserError: samples that the task cannot use, or no point that has a score.
     """
     torch.set_num_threads(cell.threads)
     torch.manual_seed(cell.seed)
-    cls = datasets[cell.data.name]
-    data = cls(cls.Params(**{**cell.data.params, **spec.params}), split=spec.split, seed=cell.seed)
-    samples = [data[index] for index in range(min(spec.samples, len(data)))]
+    samples = _samples(cell, spec)
     known = _Evaluations(path, _identity(cell, spec))
 
     def evaluate(point: Point) -> float:
         if (score := known.get(point)) is None:
             score = _score(cell, point, samples)
             known.add(point, score)
-            shown(point, score)
+            shown(point, math.nan if score == NO_SCORE else score)
         return score
 
     best, score = search(spec.grids[cell.method], evaluate, spec.step, spec.rounds, spec.gain)
-    return Found(best, score if tasks[cell.task].larger_is_better else -score, len(known))
+    if score == NO_SCORE:
+        raise UserError(
+            f"{cell}: none of {len(known)} points has a score; they are out of the parameters' "
+            "range, or the score is undefined on these samples"
+        )
+    return Found(best, score, len(known))
+
+
+def _samples(cell: Cell, spec: TuningSpec) -> list[Sample]:
+    data = open_split(cell.data, spec.split, cell.seed, spec.params, "tuning")
+    samples = [data[index] for index in range(min(spec.samples, len(data)))]
+    where = f"dataset '{cell.data.name}', split '{spec.split}'"
+    if not samples:
+        raise UserError(f"{where}: has no samples to tune on; choose another: `tuning: split:`")
+    try:
+        tasks[cell.task](samples[0], cell.context(samples[0]).protocol)
+    except ValueError as error:  # no depth, no labels
+        raise UserError(f"{where}: {error}; see `pacbench data info {cell.data.name}`") from None
+    return samples
 
 
 def _score(cell: Cell, point: Point, samples: list[Sample]) -> float:
@@ -116,6 +137,7 @@ def _identity(cell: Cell, spec: TuningSpec) -> str:
     """All but the point that a score depends on."""
     deciding = {"method", "params", "protocol", "data", "seed", "backend"}
     facts = cell.model_dump(mode="json", include=deciding)
+    facts["code"] = code_of(methods[cell.method])
     sought = spec.grids[cell.method]  # once found they stand in the suite, and change nothing here
     facts["params"] = {name: value for name, value in cell.params.items() if name not in sought}
     chosen = spec.model_dump(mode="json", include={"split", "samples", "params"})

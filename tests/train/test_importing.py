@@ -13,14 +13,17 @@ import yaml
 from torch import Tensor
 from typer.testing import CliRunner
 
+from pacbench.baselines.upsampling.djf import DJF
 from pacbench.cli import app
 from pacbench.data.base import Sample
 from pacbench.errors import UserError
 from pacbench.method import Context, LearnableMethod, methods
 from pacbench.pac import PacCRF, PacCRFLoose
 from pacbench.pac.upsample import PacJointUpsample, PacJointUpsampleLite
+from pacbench.store import RunFolder
 from pacbench.train.importing import import_file
 from pacbench.train.release import import_release
+from pacbench.train.weights import sha256_of
 
 SCALES = torch.tensor([10.0, 20.0, 30.0])
 LABELS = 3
@@ -90,6 +93,79 @@ def test_a_conv_crf_is_imported_and_used(tmp_path: Path) -> None:
 def test_upsampling_networks_are_told_apart(network: Any, name: str, factor: int) -> None:
     (part,) = import_release(network(factor).state_dict())
     assert (part.method, part.protocol) == (name, {"factor": factor})
+
+
+def imported_by_command(file: Path, out: Path) -> str:
+    result = CliRunner().invoke(app, ["weights", "import", str(file), "--out", str(out)])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_upsampling_networks_are_imported_and_run(tmp_path: Path) -> None:
+    torch.save(DJF(4).state_dict(), tmp_path / "djf.pth")
+    torch.save(PacJointUpsampleLite(4).state_dict(), tmp_path / "lite.pth")
+    djf, lite = (imported_by_command(tmp_path / f"{n}.pth", tmp_path) for n in ("djf", "lite"))
+    assert "# the file does not say: the factor; depth or flow" in djf
+    assert "# the file does not say: depth or flow" in lite
+    entries = yaml.safe_load(djf) + yaml.safe_load(lite)
+    weights = [
+        entries[0]["params"]["weights"],
+        entries[1]["params_at"]["factor"][4]["weights"],
+    ]
+    assert entries[0] == {
+        "name": "djf_ours",
+        "params": {"padding": "release", "weights": weights[0]},
+    }
+    suite = {
+        "name": "released",
+        "task": "upsample",
+        "protocol": {"target": "flow", "mode": "bilinear", "factor": 4},
+        "data": {"name": "scenes", "limit": 1, "params": {"size": [24, 32], "unary": None}},
+        "methods": entries,
+        "repeats": 1,
+        "timing": {"budget_seconds": 0, "processes": 1},
+        "threads": 1,
+        "outputs": {"tables": [], "figures": [], "pictures": 0},
+    }
+    (tmp_path / "suite.yaml").write_text(yaml.safe_dump(suite))
+    result = CliRunner().invoke(
+        app, ["run", str(tmp_path / "suite.yaml"), "--out", str(tmp_path / "runs"), "--quiet"]
+    )
+    assert result.exit_code == 0, result.output
+    (folder,) = (tmp_path / "runs").iterdir()
+    records, _ = RunFolder(folder).records()
+    used = {record.cell.method: record.weights_sha256 for record in records}
+    assert used == {
+        "djf_ours": sha256_of(Path(weights[0])),
+        "pac_lite": sha256_of(Path(weights[1])),
+    }
+
+
+def test_tensors_that_do_not_fit_are_told(tmp_path: Path) -> None:
+    wide, narrow = DJF(4).state_dict(), PacJointUpsample(8).state_dict()
+    wide["branch_t.0.weight"] = torch.zeros(256, 1, 9, 9)  # as in the release's wide DJF
+    del narrow["branch_f.conv2.bias"]
+    small = {
+        key: value[:16] if key.startswith("branch_t.") else value
+        for key, value in PacJointUpsample(2).state_dict().items()
+    }
+    crf = torch.load(crf_file(tmp_path / "crf.pth"), weights_only=True)
+    crf["crf.messengers.0.weight"] = torch.zeros(LABELS, LABELS, 3, 3)
+    crf["crf.messengers.1.weight"] = torch.zeros(LABELS, LABELS, 3, 3)
+    del crf["crf.unary_weight"]
+    for state, message in (
+        (
+            wide,
+            r"keys of DJF \(our impl.\), but does not fit it: size mismatch for branch_t.0.weight",
+        ),
+        (narrow, r'keys of PAC, but .*: Missing key.* "branch_f.conv2.bias"'),
+        (small, r"keys of PAC-lite, but .*: factor is 2; the lite network is made for 4, 8 and 16"),
+        (crf, r'keys of PAC-CRF, but .* "crf.unary_weight"'),
+    ):
+        torch.save(state, tmp_path / "file.pth")
+        with pytest.raises(UserError, match=message):
+            import_file(tmp_path / "file.pth", tmp_path / "out", "name", {})
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_network_with_its_crf_gives_both(tmp_path: Path) -> None:

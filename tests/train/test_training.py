@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 import yaml
+from killed_training import whole_and_killed
 from pydantic import ValidationError
 
 from pacbench import session
@@ -133,6 +130,12 @@ def test_a_training_goes_on_only_as_it_began(cell: Cell, tmp_path: Path) -> None
     with pytest.raises(UserError, match="seed was 0, is 5"):
         run(cell.model_copy(update={"seed": 5}), tmp_path)
     assert (folder / "training.json").read_text() == before
+    about = json.loads(before)
+    del about["training"]["shift"], about["cell"]["params"]["rgb_scale"]
+    (folder / "training.json").write_text(json.dumps(about))  # as of a version without them
+    run(cell, tmp_path)
+    with pytest.raises(UserError, match=r"training\.shift was 0, is 2"):
+        run(cell, tmp_path, shift=2)
     with_weights = {**cell.params, "weights": "made/of/it"}
     run(cell.model_copy(update={"params": with_weights, "pictures": 3}), tmp_path)
 
@@ -146,20 +149,8 @@ def test_a_running_mean_forgets_its_first_steps() -> None:
 
 
 def test_a_killed_training_goes_on_to_the_same_weights(suite: Path, tmp_path: Path) -> None:
-    def command(out: Path) -> list[str]:
-        return [sys.executable, "-m", "pacbench", "train", str(suite), "--out", str(out)]
-
-    subprocess.run(command(tmp_path / "whole"), check=True, timeout=120, capture_output=True)
-    process = subprocess.Popen(command(tmp_path / "killed"), stderr=subprocess.DEVNULL)
-    checkpoint = tmp_path / "killed" / "small" / "pac-crf" / "checkpoint.pt"
-    deadline = time.monotonic() + 60
-    while not checkpoint.exists() and time.monotonic() < deadline:
-        time.sleep(0.005)
-    process.send_signal(signal.SIGKILL)
-    process.wait(timeout=60)
-    subprocess.run(command(tmp_path / "killed"), check=True, timeout=120, capture_output=True)
-    whole = tmp_path / "whole" / "small" / "pac-crf"
-    assert same(load(whole / "weights.pt"), load(checkpoint.parent / "weights.pt"))
+    whole, killed = whole_and_killed(suite, tmp_path, "small/pac-crf")
+    assert same(load(whole / "weights.pt"), load(killed / "weights.pt"))
 
 
 def test_early_stop(cell: Cell, tmp_path: Path) -> None:
@@ -231,7 +222,7 @@ class Diverges(Learning):
     def __init__(self) -> None:
         self.device = "cpu"
 
-    def batch(self, number: int) -> float:
+    def batch(self, number: int, progress: float = 0.0) -> float:
         return float("inf") if number == 2 else 1.0
 
     def loss(self, module: torch.nn.Module, batch: float) -> torch.Tensor:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import importlib
+import math
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from typer.testing import CliRunner
 
 from pacbench import session
+from pacbench.cli import app
 from pacbench.errors import UserError
+from pacbench.method import methods
 from pacbench.suite import Cell
 from pacbench.suite.schema import Suite
+from pacbench.tune.code import code_of
 from pacbench.tune.job import run_tuning, spec_for, tunable
 from pacbench.tune.params import as_yaml
 from pacbench.tune.search import search
@@ -101,6 +108,40 @@ def test_another_seed_is_another_search(tmp_path: Path) -> None:
     assert len(tried) >= 4
 
 
+def test_another_code_is_another_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    suite, cell = plan(tmp_path)
+    spec, path = spec_for(suite, cell), tmp_path / "tried.jsonl"
+    found = run_tuning(cell, spec, path, lambda *_: None)
+    monkeypatch.setattr("pacbench.tune.job.code_of", lambda _: "changed")
+    tried: list[dict[str, float]] = []
+    assert run_tuning(cell, spec, path, lambda point, _: tried.append(point)) == found
+    assert len(tried) == found.evaluated
+
+
+def test_the_code_of_a_method_is_all_that_it_imports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "filters_of_a_test"
+    package.mkdir()
+    files = {
+        "__init__": "",
+        "filter": "from filters_of_a_test import base\n\n\nclass Filter(base.Base): ...\n",
+        "base": "from .solver import solve\n\n\nclass Base: ...\n",
+        "solver": "def solve(): ...\n",
+        "other": "",
+    }
+    for name, text in files.items():
+        (package / f"{name}.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    cls = importlib.import_module("filters_of_a_test.filter").Filter
+    before = code_of(cls)
+    (package / "other.py").write_text("changed = True\n")
+    assert code_of(cls) == before
+    (package / "solver.py").write_text("def solve(): return 1\n")
+    assert code_of(cls) != before
+    assert len({code_of(methods[name]) for name in ("mrf", "gf", "jbu")}) == 3
+
+
 def test_mistakes_are_told(tmp_path: Path) -> None:
     suite, cell = plan(tmp_path, tuning=None)
     with pytest.raises(UserError, match="has no grid for 'full_crf'"):
@@ -108,6 +149,49 @@ def test_mistakes_are_told(tmp_path: Path) -> None:
     suite, cell = plan(tmp_path, tuning={"grids": {"full_crf": {"thetabeta": [1.0]}}})
     with pytest.raises(UserError, match=r"no such parameter \(did you mean 'theta_beta'"):
         spec_for(suite, cell)
+    suite, cell = plan(tmp_path, tuning={"grids": {"full_crf": GRID}, "params": {"cuont": 3}})
+    with pytest.raises(UserError, match=r"tuning.params.cuont: unknown key \(did you mean 'count'"):
+        run_tuning(cell, spec_for(suite, cell), tmp_path / "tried.jsonl", lambda *_: None)
+    data = {"name": "scenes", "params": {"size": [24, 32], "unary": None}}
+    suite, cell = plan(tmp_path, data=data)
+    with pytest.raises(UserError, match=r"split 'train': sample 'train-.*' has no unaries"):
+        run_tuning(cell, spec_for(suite, cell), tmp_path / "tried.jsonl", lambda *_: None)
+
+
+def test_a_search_without_any_score_is_told(tmp_path: Path) -> None:
+    grids = {"gf": {"epsilon": [1e-9]}}  # out of the method's range
+    suite, cells = plan_all(tmp_path, **UPSAMPLE | {"tuning": {"rounds": 0, "grids": grids}})
+    (cell, _) = tunable(suite, cells)["GF"]
+    scores: list[float] = []
+    with pytest.raises(UserError, match=r"GF factor=2 .*: none of 1 points has a score"):
+        run_tuning(
+            cell, spec_for(suite, cell), tmp_path / "tried.jsonl", lambda _, s: scores.append(s)
+        )
+    assert all(math.isnan(score) for score in scores)
+    assert len(scores) == 1
+
+
+def test_the_command_prints_what_a_suite_takes(tmp_path: Path) -> None:
+    plan_all(tmp_path, **UPSAMPLE)
+    command = ["tune", str(tmp_path / "suite.yaml"), "--method", "gf", "--threads", "1"]
+    command += ["--out", str(tmp_path), "--quiet"]
+    one = CliRunner().invoke(app, [*command, "--factor", "4"])
+    assert one.exit_code == 0, one.output
+    told, title, params = one.output.splitlines()
+    assert re.fullmatch(r"GF factor=4 \[.*\]: EPE \d+\.\d{3} px, best of \d+ points \(.*\)", told)
+    assert title == "    # GF"
+    found = yaml.safe_load(params)["params"]
+    assert found.keys() == {"epsilon"}
+    both = CliRunner().invoke(app, command)
+    assert both.exit_code == 0, both.output
+    lines = [line for line in both.output.splitlines() if line.startswith("    ")]
+    by_factor = yaml.safe_load("\n".join(lines))["params_at"]["factor"]
+    assert by_factor.keys() == {2, 4}
+    assert by_factor[4] == found
+    assert {path.name for path in (tmp_path / "small").iterdir()} == {
+        "gf-factor-2.jsonl",
+        "gf-factor-4.jsonl",
+    }
 
 
 def test_all_methods_with_a_grid_are_tuned_for_every_factor(tmp_path: Path) -> None:
@@ -133,9 +217,8 @@ def test_errors_are_made_small(tmp_path: Path) -> None:
         tmp_path / "tried.jsonl",
         lambda p, s: scores.update({p["c"]: s}),
     )
-    assert found.score > 0
-    assert -found.score == max(scores.values())
-    assert scores[found.params["c"]] == -found.score
+    assert found.score < 0  # a negated error: larger is better
+    assert found.score == max(scores.values()) == scores[found.params["c"]]
 
 
 def test_a_step_out_of_range_is_no_candidate(tmp_path: Path) -> None:
@@ -156,8 +239,8 @@ def test_what_was_found_and_put_into_the_suite_is_known(tmp_path: Path) -> None:
     path = tmp_path / "tried.jsonl"
     (cell, _) = tunable(suite, cells)["MRF"]
     found = run_tuning(cell, spec_for(suite, cell), path, lambda *_: None)
-    methods = [{"name": "mrf", "params_at": {"factor": {2: found.params}}}]
-    suite, cells = plan_all(tmp_path, **UPSAMPLE | {"methods": methods})
+    tuned = [{"name": "mrf", "params_at": {"factor": {2: found.params}}}]
+    suite, cells = plan_all(tmp_path, **UPSAMPLE | {"methods": tuned})
     assert cells[0].params["c"] == found.params["c"]
     again = run_tuning(cells[0], spec_for(suite, cells[0]), path, lambda *_: pytest.fail("again"))
     assert again == found

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 import torch
 import torch.nn.functional as F
 
 from pacbench.baselines.upsampling.djf import DJF
 from pacbench.baselines.upsampling.dmsg import MSGNet
+from pacbench.baselines.upsampling.sampling import sample_offset
 from pacbench.pac import PacJointUpsampleLite
 
 NETWORKS = {
@@ -91,6 +94,50 @@ def test_dmsg_adds_the_low_frequencies(factor: int) -> None:
     smooth = F.avg_pool2d(F.pad(low, (1, 1, 1, 1), mode="replicate"), 3, 1)
     grown = F.interpolate(smooth, scale_factor=factor, mode="bicubic", antialias=True)
     torch.testing.assert_close(network(low, guide), grown)
+
+
+def carry_first_channel(network: torch.nn.Module) -> None:
+    """Convolutions copy the first channel to the first; deconvolutions spread it over 5×5."""
+    silence(network)
+    for layer in network.modules():
+        if isinstance(layer, torch.nn.ConvTranspose2d):
+            layer.weight.data[0, 0] = 1
+        elif isinstance(layer, torch.nn.Conv2d):
+            layer.weight.data[0, 0, layer.kernel_size[0] // 2, layer.kernel_size[1] // 2] = 1
+
+
+@pytest.mark.parametrize("factor", [2, 4, 8, 16])
+def test_dmsg_grows_features_around_the_pixel_that_center_takes(factor: int) -> None:
+    network, silent = MSGNet(factor), MSGNet(factor)
+    carry_first_channel(network)
+    silence(silent)
+    low, guide = torch.zeros(1, 1, 9, 9), torch.zeros(1, 3, 9 * factor, 9 * factor)
+    low[..., 4, 4] = 1
+    with torch.inference_mode():
+        spread = (network(low, guide) - silent(low, guide))[0, 0].abs()
+    places = torch.arange(9 * factor) + 0.0
+    centroid = [(spread.sum(dim) @ places / spread.sum()).item() for dim in (0, 1)]
+    expected = 4 * factor + sample_offset(factor, "center")
+    assert centroid == pytest.approx([expected, expected], abs=1e-3)
+
+
+@pytest.mark.parametrize("size", [8, 2])
+def test_dmsg_pools_the_guide_where_features_are_grown(size: int) -> None:
+    """Pixel i of the smaller map is the largest of 2i, 2i + 1, 2i + 2, as the authors'."""
+    pool = MSGNet(4).guide_next[0][-1]
+    columns = torch.arange(size).expand(1, 1, size, size) + 0.0
+    first, last = -pool(-columns)[0, 0, 0], pool(columns)[0, 0, 0]
+    starts = torch.arange(0, size, 2)
+    torch.testing.assert_close(first, starts + 0.0)
+    torch.testing.assert_close(last, (starts + 2.0).clamp(max=size - 1))
+    torch.testing.assert_close(pool(columns.mT), pool(columns).mT)
+
+
+@pytest.mark.parametrize("guide", [(1, 3, 12, 17), (1, 3, 13, 16), (2, 3, 3, 4), (1, 1, 12, 16)])
+def test_dmsg_refuses_guides_of_other_sizes(guide: tuple[int, ...]) -> None:
+    message = re.escape(f"guide has shape {guide}; expected (B or 1, 3, 12, 16), 4 times")
+    with pytest.raises(ValueError, match=message):
+        MSGNet(4)(torch.rand(2, 1, 3, 4), torch.rand(guide))
 
 
 @pytest.mark.parametrize(("factor", "parameters"), [(4, 326_404), (8, 454_660), (16, 582_916)])

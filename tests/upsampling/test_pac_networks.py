@@ -124,8 +124,8 @@ def test_a_hidden_layer_makes_a_quotient(units: int) -> None:
     points = torch.stack([quotient * denominator, denominator, torch.ones_like(quotient)]).double()
     error = torch.einsum("k,kxy->xy", outer, torch.einsum("kc,cxy->kxy", inner, points).relu())
     error -= quotient
-    assert error.square().mean().sqrt() < 0.02
-    assert error[:, -1].abs().max() < 0.005  # where the denominator is 1
+    assert error.square().mean().sqrt() < 0.015
+    assert error[:, -1].abs().max() < 0.004  # where the denominator is 1
 
 
 @pytest.mark.parametrize("network", [PacJointUpsample, PacJointUpsampleLite])
@@ -134,12 +134,12 @@ def test_it_can_begin_as_a_filter(network: type[PacJointUpsample]) -> None:
     started = network(4, backend="reference")
     started.start_as_filter()
     low, flat = torch.rand(1, 1, 6, 8), torch.full((1, 3, 24, 32), 0.5)
-    torch.testing.assert_close(started(low, flat), two_steps(low), atol=0.05, rtol=0)
+    torch.testing.assert_close(started(low, flat), two_steps(low), atol=0.03, rtol=0)
     truth = torch.zeros(1, 1, 24, 32)
     truth[..., 16:] = 1
     low = truth[..., 1::4, 1::4]
     error = started(low, truth.expand(-1, 3, -1, -1)) - truth
-    assert error.abs().mean() < 0.3 * (two_steps(low) - truth).abs().mean()
+    assert error.abs().mean() < 0.5 * (two_steps(low) - truth).abs().mean()
     with torch.inference_mode():  # as workers build their methods
         fitted_quotient.cache_clear()
         built = network(4, backend="reference")

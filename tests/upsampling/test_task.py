@@ -1,4 +1,4 @@
-"""Outputs are scored in the sample's units and drawn in the colours of the truth."""
+"""Outputs are scored, and kept to be looked at, in the sample's units."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from pacbench.data.base import Sample
-from pacbench.data.show import map_colours
 from pacbench.protocols import UpsampleProtocol
 from pacbench.tasks.upsample import UpsampleTask
 
@@ -33,36 +32,48 @@ def test_flow_is_scored_by_its_end_points(sample: Sample) -> None:
     assert task.protocol.startswith("flow,bilinear,x4; epe:px")
 
 
-@pytest.mark.parametrize("target", ["depth", "flow"])
-def test_pictures_of_the_truth_show_no_error(sample: Sample, target: str) -> None:
+@pytest.mark.parametrize(("target", "channels"), [("depth", 1), ("flow", 2)])
+def test_pictures_are_the_image_and_maps_in_their_unit(
+    sample: Sample, target: str, channels: int
+) -> None:
     task = task_of(sample, target=target)
+    output = np.full((channels, 50, 67), 3, np.float64)
+    pictures = task.pictures(output, sample)
+    assert set(pictures) == {"image", "truth", "output", f"input,{target},center,x4"}
+    image = pictures.pop("image")
+    assert (image.shape, image.dtype) == ((50, 67, 3), np.uint8)
+    assert {(each.shape, each.dtype.name) for each in pictures.values()} == {
+        ((channels, 50, 67), "float32")
+    }
     truth = sample.depth[None] if target == "depth" else sample.flow
-    pictures = task.pictures(truth, sample)
-    assert set(pictures) == {"image", "truth", "output", "error", f"input,{target},center,x4"}
-    assert {picture.shape for picture in pictures.values()} == {(50, 67, 3)}
-    np.testing.assert_array_equal(pictures["output"], pictures["truth"])
-    none = map_colours(np.zeros((1, 1)), 0, 1, "magma")
-    assert (pictures["error"] == none).all()
+    np.testing.assert_array_equal(pictures["truth"], truth)
+    output[:] = 0  # a method may use its output again
+    assert (pictures["output"] == 3).all()
 
 
-def test_colours_do_not_depend_on_the_output(sample: Sample) -> None:
-    task = task_of(sample)
-    truth = sample.depth[None]
-    farther = task.pictures(truth + 100, sample)
-    assert len(np.unique(farther["output"].reshape(-1, 3), axis=0)) == 1  # all beyond the range
-    np.testing.assert_array_equal(farther["truth"], task.pictures(truth, sample)["truth"])
+@pytest.mark.parametrize("target", ["depth", "flow"])
+def test_samples_with_edges_are_kept_before_others(sample: Sample, target: str) -> None:
+    task = task_of(sample, target=target)
+    held = getattr(sample, target)
+    ramp = np.broadcast_to(np.linspace(0, 1, 67, dtype=np.float32), held.shape)
+    assert task.edges(dataclasses.replace(sample, **{target: ramp})) == 0
+    step = np.where(np.arange(67) < 30, np.float32(1), np.float32(2))
+    stepped = dataclasses.replace(sample, **{target: np.broadcast_to(step, held.shape)})
+    assert task.edges(stepped) == 50
+    known = np.ones((50, 67), bool)
+    known[:10] = False
+    assert task.edges(dataclasses.replace(stepped, valid=known)) == 40
 
 
-def test_unknown_pixels_are_black_and_do_not_count(sample: Sample) -> None:
+def test_unknown_pixels_do_not_count_and_are_not_shown(sample: Sample) -> None:
     valid = np.ones(sample.depth.shape, bool)
     valid[20:30] = False
     holed = dataclasses.replace(sample, depth=np.where(valid, sample.depth, 0), valid=valid)
     task = task_of(holed)
     output = np.where(valid, sample.depth, np.float32(1e3))[None]
     assert task.score(output, holed)["rmse_cm"] == 0
-    pictures = task.pictures(output, holed)
-    assert not pictures["error"][~valid].any()
-    assert not pictures["truth"][~valid].any()
+    truth = task.pictures(output, holed)["truth"]
+    np.testing.assert_array_equal(np.isnan(truth[0]), ~valid)
 
 
 def test_a_sample_without_the_target_is_refused(sample: Sample) -> None:
