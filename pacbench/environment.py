@@ -52,6 +52,12 @@ class Environment(BaseModel):
         """Short hash: two runs with the same id were measured alike."""
         return hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:12]
 
+    @property
+    def machine(self) -> str:
+        """``AMD EPYC, 2 cores``, and its GPUs."""
+        cores = "1 core" if self.cores == 1 else f"{self.cores} cores"
+        return ", ".join([self.cpu, cores, *self.gpu])
+
     def differences(self, other: Environment) -> list[str]:
         """``key: here, there`` for each fact that differs, packages by name."""
         here, there = _flat(self), _flat(other)

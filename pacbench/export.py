@@ -16,7 +16,7 @@ from pacbench.record import Record
 from pacbench.report.naming import name_of, varying_axes
 from pacbench.report.run import Results
 from pacbench.timing import Timing
-from pacbench.timing.intervals import bootstrapped_medians
+from pacbench.timing.intervals import median
 
 Files = dict[str, str]
 """Texts by path; the path is empty for a format that is one file."""
@@ -111,8 +111,8 @@ def asv(run: Results) -> Files:
     for name, record, timing in _timed(run):
         data = [seconds for blocks in timing.samples for seconds in blocks]
         started = int(1000 * datetime.fromisoformat(record.started).timestamp())
-        medians = bootstrapped_medians(timing.by_process(), seed=0)
-        low, high = (float(q) for q in np.percentile(medians, [0.5, 99.5]))
+        bounds = median(timing.by_process(), confidence=0.99)[1:]
+        low, high = (bound if math.isfinite(bounds[1]) else None for bound in bounds)
         q1, q3 = (float(q) for q in np.percentile(data, [25, 75]))
         calls = timing.calls[0] if timing.calls else 1
         results[name] = [
@@ -158,18 +158,24 @@ def github_action_benchmark(run: Results) -> Files:
     """The action's ``customSmallerIsBetter``: medians, with the interval as range."""
     entries = []
     for name, record, timing in _timed(run):
-        low, high = timing.interval or (timing.low, timing.high)
         entries.append(
             {
                 "name": name,
                 "unit": "ms",
                 "value": 1e3 * timing.median,
-                "range": f"± {1e3 * (high - low) / 2:.3g}",
+                "range": _range(timing),
                 "extra": record.command
                 + (f"\nunstable: {timing.unstable}" * bool(timing.unstable)),
             }
         )
     return {"": json.dumps(entries, indent=2) + "\n"}
+
+
+def _range(timing: Timing) -> str:
+    if timing.interval is None:
+        return "not known"
+    low, high = timing.interval
+    return f"± {1e3 * (high - low) / 2:.3g}"
 
 
 def comma_separated(run: Results) -> Files:

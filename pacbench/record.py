@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, field_validator
 
 from pacbench.method import Architecture
 from pacbench.process import Status
@@ -69,6 +69,7 @@ class Record(Strict):
     """A cell, how it went, and everything needed to trace or repeat it.
 
     Attributes:
+        schema_version: what these fields mean; a record of another version is refused.
         memory: bytes that a call on the first sample needed beyond the inputs.
         cost: FLOPs and bytes of a call on the first sample, by the method's formula.
         architecture: parameters and layers, where the method is a network.
@@ -94,6 +95,17 @@ class Record(Strict):
     command: str
     started: str
     seconds: Seconds
+
+    @field_validator("schema_version")
+    @classmethod
+    def _is_known(cls, version: int) -> int:
+        if version > SCHEMA_VERSION:
+            raise ValueError(
+                f"{version} is newer than {SCHEMA_VERSION}, which this pacbench reads; update it"
+            )
+        if version < SCHEMA_VERSION:
+            raise ValueError(f"{version} is not known; this pacbench reads {SCHEMA_VERSION}")
+        return version
 
     @property
     def ok(self) -> bool:

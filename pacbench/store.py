@@ -125,7 +125,7 @@ class RunFolder:
             try:
                 record = Record.model_validate_json(line)
             except ValidationError as error:
-                reason = error.errors(include_url=False)[0]["msg"]
+                reason = _reason(error)
                 warnings.append(f"{self.path / 'records.jsonl'}:{number}: ignored: {reason}")
             else:
                 records[record.id] = record
@@ -161,8 +161,7 @@ class RunFolder:
         except OSError as error:
             raise UserError(f"{path}: cannot be read: {error.strerror}") from None
         except ValidationError as error:
-            reason = error.errors(include_url=False)[0]["msg"]
-            raise UserError(f"{path}: is damaged: {reason}") from None
+            raise UserError(f"{path}: is damaged: {_reason(error)}") from None
 
 
 class RecordWriter:
@@ -173,6 +172,13 @@ class RecordWriter:
 
     def append(self, record: Record) -> None:
         append(self._file, record.model_dump(mode="json"))
+
+
+def _reason(error: ValidationError) -> str:
+    """``schema_version: 99 is newer than 1 …``: the first of what is wrong, and where."""
+    first = error.errors(include_url=False)[0]
+    place = "".join(f"{part}: " for part in first["loc"][-1:])
+    return place + first["msg"].removeprefix("Value error, ")
 
 
 def _write(path: Path, text: str) -> None:

@@ -26,18 +26,19 @@ import time
 import traceback
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from PIL import Image
 
-from pacbench.data.base import datasets
+from pacbench.data.base import Sample, datasets
 from pacbench.method import methods
 from pacbench.process import Status
 from pacbench.record import ImageScore, Outcome
 from pacbench.suite.cells import Cell
 from pacbench.tasks import tasks
+from pacbench.tasks.base import Pictures
 from pacbench.timing.blocks import (
     SPINNING,
     Run,
@@ -52,11 +53,17 @@ from pacbench.timing.stages import Stages
 PR_SET_PDEATHSIG = 1
 SHORT_BLOCK = 0.02  # seconds; in a longer one a cold start does not count
 
-OF_CELL = {"output": "{}", "error": "{}-error"}  # pictures that are not the same for all cells
-
 
 class NotFiniteError(Exception):
     """A method returned NaN or Inf."""
+
+
+class Kept(NamedTuple):
+    """The pictures of a sample, and the number of edges in its truth."""
+
+    edges: int
+    sample: str
+    pictures: Pictures
 
 
 class Bench:
@@ -64,7 +71,7 @@ class Bench:
 
     Args:
         cell: what to run.
-        pictures: folder for the images of its outputs.
+        pictures: folder for what is kept to look at.
         score: whether outputs are scored, or only timed.
     """
 
@@ -85,6 +92,7 @@ class Bench:
         self.stages = Stages(cell.device)
         self.images: list[ImageScore] = []
         self.costs: list[Any] = []
+        self._kept: list[Kept] = []
         self.memory: int | None = None
         self.run: Run = lambda: None
         self._last_block = 0.0
@@ -101,7 +109,7 @@ class Bench:
         else:
             output = run()
         if self.score:
-            self._score(index, sample, output)
+            self._score(sample, output)
             self.stages.time(self.method, inputs)
             self.costs.append(self.method.cost(inputs))
         del output
@@ -127,6 +135,9 @@ class Bench:
         return {"seconds": self._last_block / calls, "switches": switches}
 
     def outcome(self) -> Outcome:
+        """What was measured; pictures are written now, when all samples have been seen."""
+        for kept in self._kept:
+            _save_pictures(kept.pictures, self.pictures / kept.sample, self.cell.id)
         return Outcome(
             protocol=f"{self.dataset.protocol}; {self.task.protocol}",
             metrics=_defined(self.task.summary()) if self.score else {},
@@ -138,7 +149,7 @@ class Bench:
             stages=self.stages.medians(),
         )
 
-    def _score(self, index: int, sample: Any, output: Any) -> None:
+    def _score(self, sample: Sample, output: Any) -> None:
         array = self.method.finish(output)
         if not np.isfinite(array).all():
             raise NotFiniteError(
@@ -148,9 +159,17 @@ class Bench:
         metrics = _defined(self.task.score(array, sample))
         image = ImageScore(name=sample.name, metrics=metrics, counts=self.task.counts())
         self.images.append(image)
-        if index < self.cell.pictures:
-            folder = self.pictures / sample.name
-            _save_pictures(self.task.pictures(array, sample), folder, self.cell.id)
+        self._keep(sample, array)
+
+    def _keep(self, sample: Sample, output: Any) -> None:
+        """Hold the pictures of the samples whose truth has the most edges.
+
+        There methods differ most; the data alone decide, so that all cells keep the same samples.
+        """
+        edges, most = self.task.edges(sample), self.cell.pictures
+        if len(self._kept) < most or (most and edges > self._kept[-1].edges):
+            kept = Kept(edges, sample.name, self.task.pictures(output, sample))
+            self._kept = sorted([*self._kept, kept], key=lambda each: -each.edges)[:most]
 
 
 def _defined(metrics: dict[str, float]) -> dict[str, float]:
@@ -158,11 +177,15 @@ def _defined(metrics: dict[str, float]) -> dict[str, float]:
     return {name: value for name, value in metrics.items() if not math.isnan(value)}
 
 
-def _save_pictures(pictures: dict[str, Any], folder: Path, cell_id: str) -> None:
+def _save_pictures(pictures: Pictures, folder: Path, cell_id: str) -> None:
+    """Colours as ``.png``, maps as ``.npy``; the output is named after the cell."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, picture in pictures.items():
-        path = folder / f"{OF_CELL[name].format(cell_id) if name in OF_CELL else name}.png"
-        Image.fromarray(picture).save(path)
+        stem = cell_id if name == "output" else name
+        if picture.dtype == np.uint8:
+            Image.fromarray(picture).save(folder / f"{stem}.png")
+        else:
+            np.save(folder / f"{stem}.npy", picture)
 
 
 def limit_memory(gigabytes: float) -> None:

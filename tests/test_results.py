@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 from results_tool import load_tool
+from typesetting import assert_on_the_page, needs_latex
 
-from pacbench.claims.report import as_json, claims_table
+from pacbench.claims.programs import as_json
+from pacbench.claims.report import claims_table
 from pacbench.report.build import table_of
-from pacbench.report.formats import RENDERERS, markdown
+from pacbench.report.formats import RENDERERS, latex, markdown
 from pacbench.report.run import Results, read
 from pacbench.report.write import rendered
 from pacbench.store import RunFolder
@@ -72,20 +72,17 @@ def test_results_are_of_the_suite_as_it_is_and_of_a_commit(
     assert RunFolder(folder).environment().dirty is False
 
 
-@pytest.mark.skipif(not shutil.which("pdflatex"), reason="needs pdflatex (Debian: texlive)")
-def test_latex_of_results_compiles(tmp_path: Path) -> None:
+@needs_latex
+def test_latex_of_results_stays_on_the_page(tmp_path: Path) -> None:
     tables = sorted((ROOT / "results").glob("*/tables/*.tex"))
-    inputs = [rf"\input{{{path.as_posix()}}}\clearpage" for path in tables]
-    lines = [r"\documentclass{article}\usepackage{booktabs}\begin{document}", *inputs]
-    (tmp_path / "all.tex").write_text("\n".join([*lines, r"\end{document}"]), encoding="utf-8")
-    done = subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stdout[-3000:]
+    assert_on_the_page([path.read_text(encoding="utf-8") for path in tables], tmp_path)
+
+
+@needs_latex
+def test_latex_of_claims_stays_on_the_page(
+    tool: ModuleType, runs: list[Results], tmp_path: Path
+) -> None:
+    assert_on_the_page([latex(claims_table(tool.decisions_on(runs)))], tmp_path)
 
 
 def test_results_stay_small() -> None:

@@ -28,7 +28,8 @@ from PIL import Image
 from pacbench import session
 from pacbench.claims.decide import Decision, decide
 from pacbench.claims.model import load_claims
-from pacbench.claims.report import as_json, claims_table
+from pacbench.claims.programs import as_json
+from pacbench.claims.report import claims_table, summary
 from pacbench.errors import UserError
 from pacbench.json_lines import append
 from pacbench.report.build import table_of
@@ -151,9 +152,14 @@ def write_claims(runs: list[Results]) -> None:
 
 
 def claims_part(decisions: list[Decision]) -> str:
-    """The first columns of the claims that were measured, for README."""
+    """The first columns of the claims that were measured, for README; its first line has all."""
     shown = claims_table([decision for decision in decisions if decision.comparisons])
-    short = replace(shown, columns=shown.columns[:SHORT], rows=[row[:SHORT] for row in shown.rows])
+    short = replace(
+        shown,
+        caption=summary(decisions),
+        columns=shown.columns[:SHORT],
+        rows=[row[:SHORT] for row in shown.rows],
+    )
     return readme_part(short, "results/claims/claims.md")
 
 

@@ -3,194 +3,105 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import product
-from typing import Any, Literal
+from typing import Literal
 
 from pacbench.claims.model import Claim
-from pacbench.record import Record
-from pacbench.report.compare import runtime_ratio
-from pacbench.report.conditions import is_untrained
-from pacbench.report.naming import axis_text, varying_axes
-from pacbench.report.paper import paper_figures
+from pacbench.claims.pairs import Pair, absent, missing, pairs
 from pacbench.report.run import Results
-from pacbench.report.scores import evidence, same_inputs, score_of
-from pacbench.timing.intervals import Estimate
+from pacbench.timing.intervals import CONFIDENCE, Estimate
 
 Verdict = Literal["holds", "does not hold", "not decided"]
+Because = Literal["inconclusive", "untrained", "not measured"]
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One pair of cells.
+    """What one pair of cells says of a claim.
 
     Attributes:
-        ours, theirs: what they are called; ``theirs`` may be the paper.
-        at: what was swept, the factor for one.
-        effect: difference or ratio, with its 95 % interval.
-        unit: of the effect.
-        how: what the interval is of.
-        where: the suite, its data and the protocol.
-        above, below: what the claim asks of the effect.
-        untrained: those of a pair compared by score that learn, and were not trained.
+        effect: difference or ratio, with its 95 % interval, by which a claim holds.
+        joint: the same with the wider interval by which it fails.
     """
 
-    ours: str
-    theirs: str
-    at: str
+    pair: Pair
     effect: Estimate
-    unit: str
-    how: str
-    where: str
-    above: float | None
-    below: float | None
+    joint: Estimate
     verdict: Verdict
-    untrained: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Decision:
-    """A claim, what became of it, and why."""
+    """A claim, what became of it, and what was lacking."""
 
     claim: Claim
     verdict: Verdict
     comparisons: list[Comparison] = field(default_factory=list)
     reason: str = ""
 
+    @property
+    def because(self) -> Because | None:
+        """Why it is not decided: first what was measured, then what was not; None if it is."""
+        if self.verdict != "not decided":
+            return None
+        undecided = [c for c in self.comparisons if c.verdict == "not decided"]
+        if any(not c.pair.untrained for c in undecided):
+            return "inconclusive"
+        return "untrained" if undecided else "not measured"
+
 
 def decide(claim: Claim, runs: Sequence[Results]) -> Decision:
-    """Test a claim on all runs that mirror its table."""
+    """Test a claim on all runs that mirror its table.
+
+    It holds if it does in every comparison, at 95 % each. It fails if it does in one of them, for
+    which their number is corrected (Bonferroni): of many, one would else fail by chance. Scores of
+    untrained networks decide nothing.
+    """
     fitting = [run for run in runs if run.suite.paper_table == claim.table]
-    if not fitting:
-        return Decision(
-            claim, "not decided", reason=f"not measured: no run with paper_table {claim.table}"
-        )
-    comparisons = [found for run in fitting for found in _comparisons(claim, run)]
-    if not comparisons:
-        return Decision(claim, "not decided", reason=_missing(claim, fitting))
-    verdicts = [comparison.verdict for comparison in comparisons]
+    found = list(pairs(claim, fitting))
+    if not found:
+        return Decision(claim, "not decided", reason=missing(claim, fitting))
+    deciding = sum(not pair.untrained for pair in found)
+    joint = 1 - (1 - CONFIDENCE) / max(deciding, 1)
+    comparisons = [_compared(claim, pair, joint) for pair in found]
+    verdicts = {comparison.verdict for comparison in comparisons}
+    gone = absent(claim, fitting)
     verdict: Verdict = "holds"
     if "does not hold" in verdicts:
         verdict = "does not hold"
-    elif "not decided" in verdicts:
+    elif "not decided" in verdicts or gone:  # a claim on all of them cannot hold without some
         verdict = "not decided"
-    absent = _absent(claim, fitting)
-    if absent and verdict == "holds":  # a claim on all of them cannot hold without some
-        verdict = "not decided"
-    return Decision(
-        claim, verdict, comparisons, f"not measured: {', '.join(absent)}" if absent else ""
-    )
+    reasons = [_untrained(found), f"not measured: {', '.join(gone)}" if gone else ""]
+    return Decision(claim, verdict, comparisons, "; ".join(filter(None, reasons)))
 
 
-def verdict_on(effect: Estimate, above: float | None, below: float | None) -> Verdict:
-    """The interval lies within the bounds, outside of them, or across one."""
+def verdict_on(
+    effect: Estimate, joint: Estimate, above: float | None, below: float | None
+) -> Verdict:
+    """The interval lies within the bounds, the joint one outside of them, or neither."""
     low, high = -math.inf if above is None else above, math.inf if below is None else below
-    if effect.high <= low or effect.low >= high:
+    if joint.high <= low or joint.low >= high:
         return "does not hold"
     return "holds" if effect.low > low and effect.high < high else "not decided"
 
 
-def _comparisons(claim: Claim, run: Results) -> Iterator[Comparison]:
-    mine = [r for r in run.records if r.ok and claim.ours.matches(r.cell)]
-    for ours in mine:
-        if claim.theirs == "paper":
-            figures = paper_figures(claim.table, ours.cell)
-            stated = figures.parameters_k if figures else None
-            if stated and ours.architecture:
-                ratio = ours.architecture.parameters / 1e3 / stated
-                yield _compared(claim, run, ours, None, Estimate(ratio, ratio, ratio), "exact")
-            continue
-        for theirs in run.records:
-            if theirs.ok and claim.theirs.matches(theirs.cell) and _comparable(ours, theirs, claim):
-                measured = _effect(claim, ours, theirs)
-                if measured is not None:
-                    yield _compared(claim, run, ours, theirs, *measured)
+def _compared(claim: Claim, pair: Pair, joint_confidence: float) -> Comparison:
+    effect, joint = pair.effect.at(CONFIDENCE), pair.effect.at(joint_confidence)
+    verdict = verdict_on(effect, joint, claim.above, claim.below)
+    return Comparison(pair, effect, joint, "not decided" if pair.untrained else verdict)
 
 
-def _comparable(ours: Record, theirs: Record, claim: Claim) -> bool:
-    """Given the same, and alike in all that was swept but the claim is not about."""
-    about = set(claim.ours.model_extra or {})
-    shared = (ours.cell.axes.keys() & theirs.cell.axes.keys()) - about
-    alike = all(ours.cell.axes[axis] == theirs.cell.axes[axis] for axis in shared)
-    return alike and same_inputs(ours, theirs) and ours.environment == theirs.environment
-
-
-def _effect(claim: Claim, ours: Record, theirs: Record) -> tuple[Estimate, str] | None:
-    if claim.quantity == "score":
-        score = score_of([ours])
-        mine, other = (evidence(r, score) if score else None for r in (ours, theirs))
-        if mine is None or other is None:
-            return None
-        paired = (mine - other).estimate()
-        return paired, f"paired over {len(mine.images)} images"
-    if claim.quantity == "runtime":
-        return runtime_ratio(ours, theirs)
-    mine_exact, other_exact = (_exact(claim, record) for record in (ours, theirs))
-    if not mine_exact or not other_exact:
-        return None
-    return Estimate(*[mine_exact / other_exact] * 3), "exact"
-
-
-def _exact(claim: Claim, record: Record) -> float | None:
-    if claim.quantity == "memory":
-        return record.memory
-    return record.architecture.parameters if record.architecture else None
-
-
-def _compared(
-    claim: Claim, run: Results, ours: Record, theirs: Record | None, effect: Estimate, how: str
-) -> Comparison:
-    about = set(claim.ours.model_extra or {})
-    swept = [axis for axis in varying_axes(run.records) if axis in ours.cell.axes.keys() - about]
-    score = score_of([ours])
-    unit = score.difference_unit if score else ""
-    pair = [record for record in (ours, theirs) if record and claim.quantity == "score"]
-    data = ours.cell.data
-    return Comparison(
-        ours=ours.cell.label,
-        theirs="the paper" if theirs is None else theirs.cell.label,
-        at=", ".join(_place(axis, ours.cell.axes[axis]) for axis in swept),
-        effect=effect,
-        unit=unit if claim.effect == "difference" else "×",
-        how=how,
-        where=f"{run.suite.name} ({data.name}, {data.split}, {len(ours.images)} images; "
-        f"{ours.protocol})",
-        above=claim.above,
-        below=claim.below,
-        verdict=verdict_on(effect, claim.above, claim.below),
-        untrained=tuple(dict.fromkeys(r.cell.label for r in pair if is_untrained(r))),
+def _untrained(found: Sequence[Pair]) -> str:
+    """``untrained at 16×: PAC and DJF``, places with the same methods together."""
+    by_place: dict[str, dict[str, None]] = {}
+    for pair in found:
+        for record in pair.untrained:
+            by_place.setdefault(pair.at, {})[record.cell.label] = None
+    by_names: dict[str, list[str]] = {}
+    for place, names in by_place.items():
+        by_names.setdefault(" and ".join(names), []).append(place)
+    return "; ".join(
+        f"untrained{' at ' if any(places) else ''}{' and '.join(places)}: {names}"
+        for names, places in by_names.items()
     )
-
-
-def _place(axis: str, value: Any) -> str:
-    return f"{axis_text(value)}×" if axis == "factor" else f"{axis} {axis_text(value)}"
-
-
-def _absent(claim: Claim, runs: Sequence[Results]) -> list[str]:
-    """Rows of the paper, or rows at some values, that the claim is about and no run has."""
-    cells = [record.cell for run in runs for record in run.records if record.ok]
-    places = [
-        dict(zip(claim.each, values, strict=True)) for values in product(*claim.each.values())
-    ]
-    absent = []
-    for selection in claim.selections:
-        for row in selection.rows:
-            there = [cell.facts() for cell in cells if cell.paper_row == row]
-            gone = [place for place in places if not any(place.items() <= f.items() for f in there)]
-            at = [_place(axis, value) for place in gone for axis, value in place.items()]
-            if gone:
-                absent.append(row if len(gone) == len(places) else f"{row} at {', '.join(at)}")
-    return absent
-
-
-def _missing(claim: Claim, runs: Sequence[Results]) -> str:
-    """Why no pair could be compared."""
-    for selection in claim.selections:
-        cells = [r for run in runs for r in run.records if selection.matches(r.cell)]
-        wanted = " or ".join(selection.rows)
-        if not cells:
-            return f"{wanted} was not measured"
-        if not any(record.ok for record in cells):
-            return f"{wanted} failed: {cells[0].status}"
-    return "no two cells were given the same"

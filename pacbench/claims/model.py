@@ -13,6 +13,7 @@ from pacbench.errors import UserError
 from pacbench.suite.cells import Cell
 
 Quantity = Literal["score", "runtime", "memory", "parameters"]
+Stated = Literal["text", "table", "ours"]
 
 
 class Selection(BaseModel):
@@ -40,6 +41,7 @@ class Claim(BaseModel):
     id: str = Field(pattern=r"^[a-z0-9-]+$")
     claim: str
     source: str
+    stated: Stated
     paper: str
     table: str
     ours: Selection
@@ -53,6 +55,11 @@ class Claim(BaseModel):
     @property
     def selections(self) -> list[Selection]:
         return [each for each in (self.ours, self.theirs) if isinstance(each, Selection)]
+
+    @property
+    def about(self) -> set[str]:
+        """What the two differ in: a swept value that is selected by."""
+        return set(self.ours.model_extra or {})
 
     @model_validator(mode="after")
     def _is_decidable(self) -> Claim:

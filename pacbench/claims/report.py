@@ -1,20 +1,32 @@
-"""Claims and what became of them, for people, for programs and for CI."""
+"""Claims and what became of them, for people and for CI."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
-from pacbench.claims.decide import Comparison, Decision
-from pacbench.report.conditions import side_by_side
-from pacbench.report.table import Column, Entry, Notes, Table
+from pacbench.claims.decide import Comparison, Decision, verdict_on
+from pacbench.claims.model import Claim
+from pacbench.report.conditions import conditions, unstable
+from pacbench.report.table import Column, Entry, Table
+from pacbench.timing.intervals import Estimate
 
 EXIT_CODES = {"holds": 0, "does not hold": 1, "not decided": 3}
 """The worst verdict decides; 2 is for mistakes in what was asked."""
 
 MOST_SHOWN = 4
 """Comparisons of a claim that its row shows; of more, the least favourable (JSON has all)."""
+
+RULES = (
+    "effect: ours − theirs, paired image by image, or ours / theirs (×), of times in the same "
+    "rounds; intervals are two-sided, at 95 %; parameters and memory, which is measured once, have "
+    "none",
+    "holds: in every comparison the interval lies where the claim wants it; does not hold: in one "
+    "of them it lies on the other side even if widened for their number (of n, at 1 − 5 % / n, "
+    "Bonferroni); untrained: scores of a network that learns and has no weights decide nothing",
+    "our threshold: the paper puts it in words or figures only, where to draw the line is ours",
+)
 
 
 def exit_code(decisions: Sequence[Decision]) -> int:
@@ -34,108 +46,100 @@ def claims_table(decisions: Sequence[Decision]) -> Table:
         Column("effect (95 % interval)", align="l"),
         Column("the paper", align="l"),
     ]
-    rows, footnotes = [], Notes()
-    for decision in decisions:
-        reason = [decision.reason] if decision.reason else []
-        effects = "; ".join([*_effects(decision.comparisons), *reason])
-        untrained = dict.fromkeys(name for c in decision.comparisons for name in c.untrained)
-        mark = footnotes.mark(f"untrained: {'; '.join(untrained)}" if untrained else "")
-        source = f"{decision.claim.paper} ({decision.claim.source})"
-        rows.append(
-            [
-                Entry(decision.claim.claim, decision.claim.id),
-                Entry(decision.verdict, decision.verdict),
-                Entry(effects, effects, mark=mark),
-                Entry(source, source),
-            ]
-        )
-    found = [c for decision in decisions for c in decision.comparisons]
-    where = dict.fromkeys(c.where for c in found)
-    notes = [
-        *footnotes.lines(),
-        "effect: ours − theirs, paired image by image, or ours / theirs (×), of times in the same "
-        "rounds; a claim holds if the interval lies on its side of the bound in every comparison",
-        *(f"tested on: {place}" for place in _by_suite(list(where))),
-    ]
-    return Table("claims", summary(decisions), columns, rows, notes)
+    doubtful = {r.id: r for d in decisions for c in d.comparisons for r in c.pair.unstable}
+    notes = [*unstable(list(doubtful.values())), *RULES, *_tested_on(decisions)]
+    return Table("claims", summary(decisions), columns, [_row(d) for d in decisions], notes)
+
+
+def tally(decisions: Sequence[Decision]) -> dict[str, int]:
+    """How many claims hold, how many do not, and why the others are not decided."""
+    verdicts = {"hold": "holds", "do not hold": "does not hold"}
+    counts = {what: sum(d.verdict == v for d in decisions) for what, v in verdicts.items()}
+    for because in ("inconclusive", "untrained", "not measured"):
+        counts[because] = sum(d.because == because for d in decisions)
+    return counts
 
 
 def summary(decisions: Sequence[Decision]) -> str:
-    """``The paper's claims: 12 hold, 3 do not, 2 are not decided``."""
-    counts = [sum(d.verdict == verdict for d in decisions) for verdict in EXIT_CODES]
-    return "The paper's claims: {} hold, {} do not hold, {} are not decided".format(*counts)
+    """``The paper's claims: 12 hold, 3 do not hold, 2 are not decided (2 inconclusive, …)``."""
+    hold, do_not, *lacking = tally(decisions).items()
+    told = ", ".join(f"{count} {what}" for what, count in lacking)
+    decided = ", ".join(f"{count} {what}" for what, count in (hold, do_not))
+    undecided = sum(count for _, count in lacking)
+    return f"The paper's claims: {decided}, {undecided} are not decided ({told})"
 
 
-def as_json(decisions: Sequence[Decision]) -> str:
-    """Every claim with every comparison."""
-    content = [
-        {
-            **decision.claim.model_dump(mode="json", include={"id", "claim", "source", "paper"}),
-            "verdict": decision.verdict,
-            "reason": decision.reason,
-            "bounds": {"above": decision.claim.above, "below": decision.claim.below},
-            "comparisons": [
-                {
-                    "ours": c.ours,
-                    "theirs": c.theirs,
-                    "at": c.at,
-                    "effect": c.effect.value,
-                    "low": c.effect.low if math.isfinite(c.effect.low) else None,
-                    "high": c.effect.high if math.isfinite(c.effect.high) else None,
-                    "unit": c.unit,
-                    "how": c.how,
-                    "where": c.where,
-                    "untrained": list(c.untrained),
-                    "verdict": c.verdict,
-                }
-                for c in decision.comparisons
-            ],
-        }
-        for decision in decisions
+def _row(decision: Decision) -> list[Entry]:
+    claim = decision.claim
+    text = f"{claim.claim} (our threshold)" if claim.stated == "ours" else claim.claim
+    because = f" ({decision.because})" if decision.because else ""
+    effects = "; ".join([*_effects(decision), *filter(None, [decision.reason])])
+    mark = " †" if any(c.pair.unstable for c in decision.comparisons) else ""
+    source = f"{claim.paper} ({claim.source})"
+    return [
+        Entry(text, text),
+        Entry(f"{decision.verdict}{because}", decision.verdict),
+        Entry(effects, effects, mark=mark),
+        Entry(source, source),
     ]
-    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
-def _effects(comparisons: Sequence[Comparison]) -> list[str]:
+def _effects(decision: Decision) -> list[str]:
     """``8×: −0.31 cm (−0.40 to −0.22)``; methods are named where there are several."""
-    several = [len({getattr(c, side) for c in comparisons}) > 1 for side in ("ours", "theirs")]
-    texts = []
-    shown = list(comparisons)
+    named = [c.pair.names for c in decision.comparisons]
+    several = [len(set(side)) > 1 for side in zip(*named, strict=True)]
+    texts, shown = [], decision.comparisons
     if len(shown) > MOST_SHOWN:
-        worst = min(shown, key=_margin)
-        texts.append(f"the least of {len(shown)}")
-        shown = [worst]
+        count, least = _least(decision)
+        texts, shown = [f"the least of {count}"], [least]
     for c in shown:
-        names = [name for name, told in zip((c.ours, c.theirs), several, strict=True) if told]
-        place = ", ".join([*names, *([c.at] if c.at else [])])
-        texts.append(f"{place}: {_effect(c)}" if place else _effect(c))
+        names = [name for name, told in zip(c.pair.names, several, strict=True) if told]
+        place = ", ".join([*names, *filter(None, [c.pair.at])])
+        effect = _effect(c, decision.claim)
+        texts.append(f"{place}: {effect}" if place else effect)
     return texts
 
 
-def _margin(comparison: Comparison) -> float:
+def _least(decision: Decision) -> tuple[int, Comparison]:
+    """Of how many that can tell which is the least favourable."""
+    trained = [c for c in decision.comparisons if not c.pair.untrained] or decision.comparisons
+    failing = [c for c in trained if c.verdict == "does not hold"]
+    return len(trained), min(failing or trained, key=lambda c: _margin(c, decision.claim))
+
+
+def _margin(comparison: Comparison, claim: Claim) -> float:
     """How far the nearer end of the interval is on the right side of the nearer bound."""
-    low = comparison.effect.low - comparison.above if comparison.above is not None else math.inf
-    high = comparison.below - comparison.effect.high if comparison.below is not None else math.inf
-    return min(low, high)
+    _, low, high = comparison.effect
+    above = math.inf if claim.above is None else low - claim.above
+    below = math.inf if claim.below is None else claim.below - high
+    return min(above, below)
 
 
-def _effect(comparison: Comparison) -> str:
-    value, low, high = comparison.effect
-    digits = 2 if abs(value) >= 0.1 else 3
-    sign = "" if comparison.unit == "×" else "+"
-    shown = f"{value:{sign}.{digits}f}"
-    shown += "×" if comparison.unit == "×" else f" {comparison.unit}"
-    if low != high:
-        bounds = (f"{bound:{sign}.{digits}f}" for bound in (low, high))
-        known = math.isfinite(high - low)
-        shown += f" ({' to '.join(bounds)})" if known else " (interval not known)"
-    return shown.replace("-", "−")
+def _effect(comparison: Comparison, claim: Claim) -> str:
+    effect, unit = comparison.effect, comparison.pair.effect.unit
+    style = f"{'' if unit == '×' else '+'}.{2 if abs(effect.value) >= 0.1 else 3}f"
+    shown = f"{effect.value:{style}}" + ("×" if unit == "×" else f" {unit}")
+    if effect.low == effect.high:
+        return shown.replace("-", "−")
+    told = _interval(effect, style)
+    alone = verdict_on(effect, effect, claim.above, claim.below)
+    if alone == "does not hold" and alone != comparison.verdict and not comparison.pair.untrained:
+        told += f", widened {_interval(comparison.joint, style)}"
+    return f"{shown} ({told})".replace("-", "−")
 
 
-def _by_suite(places: Sequence[str]) -> list[str]:
-    """Places of one suite, which differ in the factor only, in one line."""
-    suites: dict[str, list[str]] = {}
-    for place in places:
-        suite, _, details = place.removesuffix(")").partition(" (")
-        suites.setdefault(suite, []).append(details)
-    return [f"{suite}: {side_by_side(details)}" for suite, details in suites.items()]
+def _interval(estimate: Estimate, style: str) -> str:
+    _, low, high = estimate
+    known = math.isfinite(high - low)
+    return f"{low:{style}} to {high:{style}}" if known else "interval not known"
+
+
+def _tested_on(decisions: Sequence[Decision]) -> list[str]:
+    """Data, protocol, device and backends of what was compared, one line a suite."""
+    found = [c.pair for d in decisions for c in d.comparisons]
+    compared = {record.id for pair in found for record in pair.records}
+    lines = []
+    for run in {id(pair.run): pair.run for pair in found}.values():
+        used = replace(run, records=[r for r in run.records if r.id in compared])
+        lines.append(f"tested on: {run.suite.name}: {'; '.join(conditions(used))}")
+    return lines

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from pacbench.cli.results import Mix, Out, Runs, read_run
+from pacbench.cli.results import Mix, Out, Runs, read_suites
 from pacbench.cli.run import RUNS
 from pacbench.errors import UserError
 
@@ -22,9 +22,7 @@ File = Annotated[
 
 
 def add_to(app: typer.Typer) -> None:
-    app.command(epilog="Example: pacbench claims results/crf results/hotswap --only 'crf-*'")(
-        claims
-    )
+    app.command(epilog="Example: pacbench claims results --only 'crf-*'")(claims)
 
 
 def claims(
@@ -42,9 +40,9 @@ def claims(
     """
     from pacbench.claims.decide import decide
     from pacbench.claims.model import load_claims
-    from pacbench.claims.report import as_json, claims_table, exit_code
+    from pacbench.claims.programs import as_csv, as_json
+    from pacbench.claims.report import claims_table, exit_code
     from pacbench.report.formats import RENDERERS
-    from pacbench.report.run import by_suite
 
     if format_ not in RENDERERS:
         raise UserError(f"--format {format_}: allowed: {', '.join(RENDERERS)}")
@@ -53,9 +51,11 @@ def claims(
     if not chosen:
         ids = ", ".join(claim.id for claim in known)
         raise UserError(f"--only {' '.join(only or [])}: no claim is called so; there are {ids}")
-    results = by_suite([read_run(run, out) for run in runs], mix_environments)
+    results = read_suites(runs, out, mix_environments)
     decisions = [decide(claim, results) for claim in chosen]
-    table = claims_table(decisions)
-    text = as_json(decisions) if format_ == "json" else RENDERERS[format_][1](table)
+    if for_programs := {"csv": as_csv, "json": as_json}.get(format_):
+        text = for_programs(decisions)
+    else:
+        text = RENDERERS[format_][1](claims_table(decisions))
     typer.echo(text, nl=False)
     raise typer.Exit(exit_code(decisions))

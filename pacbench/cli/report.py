@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pacbench.cli.results import Mix, Out, Runs, read_run
+from pacbench.cli.results import Mix, Out, Runs, read_suites
 from pacbench.cli.run import RUNS
 from pacbench.errors import UserError
 
@@ -32,9 +32,8 @@ def report(
     from pacbench.claims.decide import decide
     from pacbench.claims.model import load_claims
     from pacbench.report.html import report_page
-    from pacbench.report.run import by_suite
 
-    results = by_suite([read_run(run, out) for run in runs], mix_environments)
+    results = read_suites(runs, out, mix_environments)
     decisions = [decide(claim, results) for claim in load_claims()]
     text = report_page(results, decisions, title)
     try:

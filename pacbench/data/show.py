@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,11 +17,53 @@ if TYPE_CHECKING:
 Picture = NDArray[np.uint8]
 """(H, W, 3)."""
 
+Map = NDArray[np.float32]
+"""(1, H, W) depth in metres or (2, H, W) flow in pixels, NaN where it is not known."""
+
+
+@dataclass(frozen=True)
+class MapColours:
+    """What maps that are to be compared share: depth in viridis, flow in Middlebury's wheel.
+
+    Attributes:
+        low, high: metres that get the first and the last colour; of flow 0 and the length in pixels
+            that gets full colour.
+        flow: whether the maps are of flow.
+    """
+
+    low: float
+    high: float
+    flow: bool
+
+    @classmethod
+    def of(cls, truth: Map) -> MapColours:
+        """Those of the range that is known of a map."""
+        flow = len(truth) == 2
+        values = np.hypot(*truth) if flow else truth[0]
+        known = values[np.isfinite(values)]
+        if not known.size:
+            return cls(0.0, 1.0, flow)
+        return cls(0.0 if flow else float(known.min()), float(known.max()), flow)
+
+    def __call__(self, shown: Map) -> Picture:
+        """A map in these colours; what is beyond them has the last, what is not known is black."""
+        if self.flow:
+            return flow_colours(shown, self.high)
+        return map_colours(shown[0], self.low, self.high)
+
+    def __str__(self) -> str:
+        return f"up to {self.high:.1f} px" if self.flow else f"{self.low:.2f} to {self.high:.2f} m"
+
+
+def unknown_as_nan(values: Map, valid: NDArray[np.bool_] | None) -> Map:
+    """A (C, H, W) map as it is shown: what is not valid is NaN."""
+    return values if valid is None else np.where(valid, values, np.float32(np.nan))
+
 
 def map_colours(
     values: NDArray[np.floating], low: float, high: float, name: str = "viridis"
 ) -> Picture:
-    """(H, W) to the colours of matplotlib's map of that name; beyond the range, its ends."""
+    """(H, W) to the colours of a map of matplotlib's: its ends beyond the range, NaN black."""
     from matplotlib import colormaps
 
     share = (values - low) / max(high - low, 1e-6)
@@ -28,12 +71,13 @@ def map_colours(
 
 
 def flow_colours(flow: NDArray[np.float32], largest: float | None = None) -> Picture:
-    """(2, H, W) pixels to the colour wheel of Baker et al. (Middlebury): direction is hue.
+    """(2, H, W) pixels to the colour wheel of Baker et al. (Middlebury); NaN is black.
 
     Args:
         largest: length that gets full colour; the field's own maximum if None.
     """
-    u, v = flow.astype(np.float64)
+    known = np.isfinite(flow[0]) & np.isfinite(flow[1])
+    u, v = np.where(known, flow, 0).astype(np.float64)
     length = np.hypot(u, v)
     reach = max(float(length.max()) if largest is None else largest, 1e-6)
     wheel = _colour_wheel()
@@ -42,7 +86,8 @@ def flow_colours(flow: NDArray[np.float32], largest: float | None = None) -> Pic
     share = (at - low)[..., None]
     colour = (1 - share) * wheel[low] + share * wheel[(low + 1) % len(wheel)]
     radius = np.minimum(length / reach, 1)[..., None]
-    return np.asarray(255 * (1 - radius * (1 - colour)), dtype=np.uint8)
+    shown = known[..., None] * (1 - radius * (1 - colour))
+    return np.asarray(255 * shown, dtype=np.uint8)
 
 
 def _colour_wheel() -> NDArray[np.float64]:
@@ -59,15 +104,11 @@ def _colour_wheel() -> NDArray[np.float64]:
 def panels_of(sample: Sample) -> dict[str, Picture]:
     """Title to picture, for each field that the sample has; unknown pixels are black."""
     panels = {"image": np.ascontiguousarray(sample.image.transpose(1, 2, 0))}
-    known = np.ones(sample.image.shape[1:], dtype=bool) if sample.valid is None else sample.valid
-    if sample.depth is not None and known.any():
-        low, high = float(sample.depth[known].min()), float(sample.depth[known].max())
-        colours = map_colours(sample.depth, low, high)
-        panels[f"depth, {low:.2f} to {high:.2f} m"] = np.where(known[..., None], colours, 0)
-    if sample.flow is not None:
-        largest = float(np.hypot(*sample.flow).max())
-        colours = flow_colours(sample.flow)
-        panels[f"flow, up to {largest:.1f} px"] = np.where(known[..., None], colours, 0)
+    for name, held in (("depth", sample.depth), ("flow", sample.flow)):
+        if held is not None:
+            shown = unknown_as_nan(held.reshape(-1, *held.shape[-2:]), sample.valid)
+            colours = MapColours.of(shown)
+            panels[f"{name}, {colours}"] = colours(shown)
     if sample.labels is not None:
         panels["labels"] = LABEL_COLOURS[sample.labels]
     if sample.unary is not None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from pacbench.record import Record
+from pacbench.report import reading
 from pacbench.report.scores import (
     EDGE,
     Score,
@@ -21,6 +22,9 @@ from pacbench.timing.intervals import Estimate
 from pacbench.timing.peak import Peak
 
 UNSTABLE = " †"
+
+LEAST_MEMORY = 0.01
+"""MB: a few pages, of which nothing finer is told."""
 
 
 @dataclass(frozen=True)
@@ -41,23 +45,32 @@ class View:
     def score(self) -> Score | None:
         return score_of(self.records)
 
+    @property
+    def ran(self) -> list[Record]:
+        return [record for record in self.records if record.ok]
+
 
 @dataclass(frozen=True)
 class Shown:
-    """A column and how it gets its entries from records that ran."""
+    """A column.
+
+    Attributes:
+        entry: what it shows of a record that ran.
+        note: how it is to be read; may be empty.
+    """
 
     column: Column
     entry: Callable[[Record, View], Entry]
+    note: str = ""
 
 
 def columns_of(names: Sequence[ColumnName], view: View) -> list[Shown]:
     """The named columns, without those of which no record has anything to show."""
     chosen = [_COLUMNS[name](view) for name in names]
-    ran = [record for record in view.records if record.ok]
     return [
         shown
         for shown in chosen
-        if not ran or any(shown.entry(record, view) is not NOTHING for record in ran)
+        if not view.ran or any(shown.entry(record, view) is not NOTHING for record in view.ran)
     ]
 
 
@@ -73,18 +86,21 @@ def estimated(estimate: Estimate, digits: int, signed: bool = False) -> Entry:
 
 def significant(value: float, figures: int = 3) -> int:
     """Digits after the point that show so many significant figures."""
-    return max(0, figures - 1 - math.floor(math.log10(abs(value)))) if value else 0
+    if not value:
+        return 0
+    exponent = int(f"{value:.{figures - 1}e}".partition("e")[2])  # of what is printed: 99.96 is 100
+    return max(0, figures - 1 - exponent)
 
 
 def _score(view: View) -> Shown:
-    return _scored(view.score)
+    return _scored(view.score, view)
 
 
-def _edge(_: View) -> Shown:
-    return _scored(EDGE)
+def _edge(view: View) -> Shown:
+    return _scored(EDGE, view)
 
 
-def _scored(score: Score | None) -> Shown:
+def _scored(score: Score | None, view: View) -> Shown:
     if score is None:
         return Shown(Column("score"), lambda *_: NOTHING)
 
@@ -92,7 +108,8 @@ def _scored(score: Score | None) -> Shown:
         found = evidence(record, score)
         return NOTHING if found is None else estimated(found.estimate(), score.digits)
 
-    return Shown(Column(score.title, better=score.better), entry)
+    note = reading.of_score(score, view.ran)
+    return Shown(Column(score.title, better=score.better), entry, note)
 
 
 def _gain(view: View) -> Shown:
@@ -106,30 +123,32 @@ def _gain(view: View) -> Shown:
 
     if score is None:
         return Shown(Column("gain"), entry)
-    return Shown(Column(f"gain, {score.difference_unit}", better=score.better), entry)
+    column = Column(f"gain, {score.difference_unit}", better=score.better)
+    return Shown(column, entry, reading.of_gain(view.ran))
 
 
-def _runtime(_: View) -> Shown:
+def _runtime(view: View) -> Shown:
     def entry(record: Record, view: View) -> Entry:
         timing = record.timing
         if timing is None or (record.cell.task == "crf" and is_baseline(record, view.pool)):
             return NOTHING
         mark = UNSTABLE if timing.unstable else ""
-        low, high = timing.interval or (timing.low, timing.high)
-        if low == high:  # too few blocks to tell
+        if timing.interval is None:
             return replace(_plain(timing.median, 1e3), mark=mark)
+        low, high = timing.interval
         estimate = Estimate(1e3 * timing.median, 1e3 * low, 1e3 * high)
         digits = max(significant(estimate.value), significant(estimate.high - estimate.low, 1))
         return replace(estimated(estimate, digits), mark=mark)
 
-    return Shown(Column("runtime, ms", better="less"), entry)
+    timed = [record for record in view.ran if entry(record, view) is not NOTHING]
+    return Shown(Column("runtime, ms", better="less"), entry, reading.of_runtime(timed))
 
 
 def _stage(name: str, title: str) -> Callable[[View], Shown]:
     def entry(record: Record, _: View) -> Entry:
         return _plain(record.stages.get(name), 1e3)
 
-    return lambda _: Shown(Column(title, better="less"), entry)
+    return lambda _: Shown(Column(title, better="less"), entry, reading.STAGES)
 
 
 def _plain(value: float | None, scale: float = 1) -> Entry:
@@ -138,47 +157,54 @@ def _plain(value: float | None, scale: float = 1) -> Entry:
     return Entry(f"{scale * value:.{significant(scale * value)}f}", scale * value)
 
 
-def _number(
-    title: str, value: Callable[[Record, View], float | None], better: str | None = None
-) -> Callable[[View], Shown]:
-    column = Column(title, better="less" if better == "less" else "more" if better else None)
-    return lambda _: Shown(column, lambda record, view: _plain(value(record, view)))
+def _number(title: str, value: Callable[[Record], float | None]) -> Callable[[View], Shown]:
+    return lambda _: Shown(Column(title), lambda record, _: _plain(value(record)))
 
 
-def _memory(record: Record, view: View) -> float | None:
-    skipped = record.cell.task == "crf" and is_baseline(record, view.pool)
-    return None if record.memory is None or skipped else record.memory / 1e6
+def _memory(_: View) -> Shown:
+    def entry(record: Record, view: View) -> Entry:
+        skipped = record.cell.task == "crf" and is_baseline(record, view.pool)
+        if record.memory is None or skipped:
+            return NOTHING
+        megabytes = record.memory / 1e6
+        if 0 < megabytes < LEAST_MEMORY:
+            return Entry(f"<{LEAST_MEMORY}", megabytes)
+        return Entry(f"{megabytes:.{min(significant(megabytes), 2)}f}", megabytes)
+
+    return Shown(Column("memory, MB", better="less"), entry, reading.MEMORY)
 
 
-def _parameters(record: Record, _: View) -> float | None:
+def _parameters(record: Record) -> float | None:
     return record.architecture.parameters / 1e3 if record.architecture else None
 
 
-def _macs(record: Record, _: View) -> float | None:
+def _macs(record: Record) -> float | None:
     return record.cost.flops / 2e9 if record.cost else None
 
 
-def _rate(record: Record, _: View) -> float | None:
+def _rate(record: Record) -> float | None:
     return record.cost.flops / record.timing.median / 1e9 if record.cost and record.timing else None
 
 
-def _bandwidth(record: Record, _: View) -> float | None:
+def _bandwidth(record: Record) -> float | None:
     return record.cost.bytes / record.timing.median / 1e9 if record.cost and record.timing else None
 
 
-def _share(_: View) -> Shown:
+def _share(view: View) -> Shown:
     def entry(record: Record, view: View) -> Entry:
-        cell = record.cell
+        cell, cost, timing = record.cell, record.cost, record.timing
         peak = next((p for p in view.peaks if p.limits(cell.device, cell.threads)), None)
-        if peak is None or record.cost is None or record.timing is None:
+        if peak is None or cost is None or timing is None:
             return NOTHING
-        share = peak.least_seconds(record.cost) / record.timing.median
-        return Entry(f"{share:.0%}", share)
+        share = peak.least_seconds(cost) / timing.median
+        in_cache = cost.bytes / peak.bytes_per_second > timing.median
+        return Entry(reading.IN_CACHE if in_cache else f"{share:.0%}", share)
 
-    return Shown(Column("of peak"), entry)
+    in_cache = any(entry(record, view).text == reading.IN_CACHE for record in view.ran)
+    return Shown(Column("of peak"), entry, reading.of_share(view.peaks, in_cache))
 
 
-def _layers(_: View) -> Shown:
+def _layers(view: View) -> Shown:
     def entry(record: Record, _: View) -> Entry:
         if record.architecture is None or not record.architecture.layers:
             return NOTHING
@@ -186,7 +212,7 @@ def _layers(_: View) -> Shown:
         text = " / ".join(" ".join(layers) for layers in branches)
         return Entry(text, text)
 
-    return Shown(Column("layers", align="l"), entry)
+    return Shown(Column("layers", align="l"), entry, reading.of_layers(view.ran))
 
 
 def _word(name: str) -> Callable[[View], Shown]:
@@ -204,7 +230,7 @@ _COLUMNS: dict[ColumnName, Callable[[View], Shown]] = {
     "runtime": _runtime,
     "setup": _stage("set-up", "set-up, ms"),
     "step": _stage("step", "step, ms"),
-    "memory": _number("memory, MB", _memory, "less"),
+    "memory": _memory,
     "parameters": _number("parameters, K", _parameters),
     "macs": _number("GMACs", _macs),
     "layers": _layers,

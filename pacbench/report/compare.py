@@ -7,21 +7,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import matplotlib as mpl
-import numpy as np
 from matplotlib.figure import Figure
 
 from pacbench.colours import PLOT_COLOURS
 from pacbench.errors import UserError
 from pacbench.record import Record
-from pacbench.report.naming import name_of, varying_axes
+from pacbench.report.naming import counted, name_of, varying_axes
 from pacbench.report.plots.style import STYLE
 from pacbench.report.run import Results
 from pacbench.report.table import Column, Entry, Notes, Table
 from pacbench.timing import Timing
-from pacbench.timing.intervals import Estimate, bootstrapped_medians, ratio
-
-Items = Sequence[Sequence[Sequence[float]]]
-"""Seconds of blocks per image and process."""
+from pacbench.timing.intervals import (
+    CONFIDENCE,
+    Estimate,
+    median,
+    ratio,
+    ratio_apart,
+    shared_rounds,
+)
 
 
 @dataclass(frozen=True)
@@ -74,54 +77,27 @@ def _between(runs: Sequence[Results]) -> list[Comparison]:
             if record.timing is None or other is None or other.timing is None:
                 continue
             ours = f"{name_of(record, axes)}, {run.folder.path.name}"
-            estimate = _unpaired(record.timing, other.timing)
+            estimate = _apart(record.timing, other.timing)
             doubts = _doubts(record.timing, other.timing)
             found.append(Comparison(ours, runs[0].folder.path.name, estimate, False, doubts))
     return found
 
 
-LEAST_BLOCKS = 3
-"""Timed blocks of an image without which it does not tell the spread of its times."""
-
-LEAST_ROUNDS = 6
-"""Rounds without which no order of their ratios is rare enough for a 95 % interval."""
-
-
-def runtime_ratio(ours: Record, theirs: Record) -> tuple[Estimate, str] | None:
+def runtime_ratio(
+    ours: Record, theirs: Record, confidence: float = CONFIDENCE
+) -> tuple[Estimate, str] | None:
     """How many times as long ``ours`` takes, and what its interval is of.
 
-    The interval is over the rounds in which both were timed, on these images. Where each image was
-    timed too seldom for that, it is over the rounds of all images alike, and so wider where images
-    differ; where even these are too few, it has no bounds. None where one of the two was not timed.
+    The interval is over the rounds in which both were timed, and over processes where there are
+    several; where these are too few, it has no bounds. None where one of the two was not timed.
     """
     if ours.timing is None or theirs.timing is None:
         return None
-    blocks = [len(samples) for timing in (ours.timing, theirs.timing) for samples in timing.samples]
-    often = min(blocks, default=0) >= LEAST_BLOCKS
     if not (ours.timing.race and ours.timing.race == theirs.timing.race):
-        apart = _unpaired(ours.timing, theirs.timing)
-        return apart if often else Estimate(apart.value, 0, math.inf), "timed apart"
+        return _apart(ours.timing, theirs.timing, confidence), "timed apart"
     mine, other = ours.timing.by_process(), theirs.timing.by_process()
-    if often:
-        return ratio(mine, other), "paired over timed rounds"
-    pooled = _pooled(mine, other)
-    found = ratio(*pooled)
-    rounds = sum(map(len, pooled[0][0]))
-    if rounds < LEAST_ROUNDS:
-        found = Estimate(found.value, 0, math.inf)
-    return found, f"paired over {rounds} rounds of {len(mine)} images"
-
-
-def _pooled(ours: Items, theirs: Items) -> tuple[Items, Items]:
-    """The rounds that both had, all images as one, by process."""
-    mine: list[list[float]] = [[] for _ in ours[0]]
-    other: list[list[float]] = [[] for _ in ours[0]]
-    for image, image_of_theirs in zip(ours, theirs, strict=True):
-        for number, (a, b) in enumerate(zip(image, image_of_theirs, strict=False)):
-            shared = min(len(a), len(b))
-            mine[number] += a[:shared]
-            other[number] += b[:shared]
-    return [mine], [other]
+    rounds, images = shared_rounds(mine, other), counted(len(mine), "image")
+    return ratio(mine, other, confidence), f"paired over {rounds} rounds of {images}"
 
 
 def key_of(record: Record) -> str:
@@ -132,12 +108,8 @@ def key_of(record: Record) -> str:
     )
 
 
-def _unpaired(ours: Timing, theirs: Timing) -> Estimate:
-    draws = np.log(bootstrapped_medians(ours.by_process(), seed=0)) - np.log(
-        bootstrapped_medians(theirs.by_process(), seed=1)
-    )
-    low, high = np.percentile(draws, [2.5, 97.5])
-    return Estimate(ours.median / theirs.median, math.exp(low), math.exp(high))
+def _apart(ours: Timing, theirs: Timing, confidence: float = CONFIDENCE) -> Estimate:
+    return ratio_apart(*(median(t.by_process(), confidence) for t in (ours, theirs)))
 
 
 def _doubts(*timings: Timing) -> str:
@@ -154,7 +126,9 @@ def comparison_table(comparisons: Sequence[Comparison]) -> Table:
         doubts = notes.mark(f"unstable timing: {c.unstable}" if c.unstable else "")
         row = [Entry(c.ours, c.ours), Entry(c.theirs, c.theirs)]
         row.append(Entry(f"{c.ratio.value:.3f}{doubts}", c.ratio.value))
-        rows.append([*row, Entry(f"{c.ratio.low:.3f} to {c.ratio.high:.3f}")])
+        known = math.isfinite(c.ratio.high)
+        interval = f"{c.ratio.low:.3f} to {c.ratio.high:.3f}" if known else "not known"
+        rows.append([*row, Entry(interval)])
     paired = "timed in the same rounds, so that both saw the same weather"
     apart = "timed at different times: what the machine did meanwhile is part of the ratio"
     how = paired if all(c.paired for c in comparisons) else apart
@@ -168,7 +142,8 @@ def forest(comparisons: Sequence[Comparison]) -> Figure:
         panel = figure.subplots()
         for row, c in enumerate(comparisons):
             colour = PLOT_COLOURS[1 if c.ratio.low > 1 else 2 if c.ratio.high < 1 else 0]
-            panel.plot([c.ratio.low, c.ratio.high], [row, row], color=colour)
+            if math.isfinite(c.ratio.high):
+                panel.plot([c.ratio.low, c.ratio.high], [row, row], color=colour)
             panel.plot(c.ratio.value, row, "s", color=colour, markersize=4)
         panel.axvline(1, color="grey", linewidth=0.8)
         names = [f"{c.ours}\nagainst {c.theirs}" for c in comparisons]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from pacbench.environment import Environment
 from pacbench.method import methods
 from pacbench.record import Record
-from pacbench.report.naming import constant_axes
-from pacbench.report.paper import CONDITIONS
+from pacbench.report.naming import constant_axes, counted, name_of, varying_axes
 from pacbench.report.run import Results
-from pacbench.report.scores import score_of
+from pacbench.report.training import training_of
+
+MOST_TOLD = 4
+"""Facts of an environment that are named."""
 
 
 def conditions(results: Results) -> list[str]:
@@ -20,66 +21,66 @@ def conditions(results: Results) -> list[str]:
     lines = [_data(ran), _protocol(ran)]
     if constants := constant_axes(results.records):
         lines.append("throughout: " + ", ".join(f"{k} = {v}" for k, v in constants.items()))
-    lines += [device(environment, ran) for environment in results.environments.values()]
+    for name, environment in results.environments.items():
+        several = f", environment {name}" if len(results.environments) > 1 else ""
+        lines.append(device(environment, ran) + several)
     lines.append(_exceptions("backend", [(r.cell.label, r.cell.backend) for r in ran]))
     return [line for line in lines if line]
 
 
-def reading(results: Results) -> list[str]:
-    """How the figures are to be read: what stands beneath a table."""
-    ran = [record for record in results.records if record.ok]
-    lines = []
-    if score_of(ran):
-        lines.append("scores: ± 95 % interval over the images; gains are paired image by image")
-    counts = [len(blocks) for r in ran if r.timing for blocks in r.timing.samples]
-    processes = sorted({r.cell.timing.processes for r in ran})
-    lines.append(
-        "runtime: median of a call, set-up included, ± its 95 % interval; "
-        f"{min(counts, default=0)} or more timings of each image in turn with the other methods, "
-        f"in {' or '.join(map(str, processes)) or 0} processes; memory: peak beyond the inputs"
-    )
-    lines += [
-        f"peak of {p.threads} threads: {p.flops_per_second / 1e9:.0f} GFLOP/s (matrix product), "
-        f"{p.bytes_per_second / 1e9:.1f} GB/s (copy); of peak: the least time by either, over that "
-        "measured; FLOPs and bytes by each operator's formula"
-        for p in results.peaks
-    ]
-    if results.suite.paper_table:
-        where = CONDITIONS.get(results.suite.paper_table, "")
-        lines.append(f"paper: as it prints them, for {where}")
-    return lines
-
-
 def unstable(records: Sequence[Record]) -> list[str]:
-    """Why timings should not be trusted, in one note."""
-    reasons: dict[str, list[str]] = {}
-    for record in records:
-        if record.timing and record.timing.unstable and record.cell.method != "unary":
-            reasons.setdefault(record.cell.label, []).append(record.timing.unstable)
-    told = [
-        f"{label}: {first}" + (f", and {len(others)} more" if others else "")
-        for label, (first, *others) in reasons.items()
+    """Why timings should not be trusted: the worst of them, in one note (JSON has all)."""
+    doubtful = [
+        (record, record.timing)
+        for record in records
+        if record.timing and record.timing.unstable and record.cell.method != "unary"
     ]
-    return [f"† unstable timing: {' | '.join(told)}"] if told else []
+    if not doubtful:
+        return []
+    record, timing = max(doubtful, key=lambda pair: pair[1].mad / pair[1].median)
+    more = f", and {len(doubtful) - 1} more" if len(doubtful) > 1 else ""
+    name = name_of(record, varying_axes(list(records)))
+    return [f"† unstable timing: {name}: {timing.unstable}{more}"]
 
 
 def note_of(record: Record) -> str:
-    """What a reader must be told of the method; of a trained one, by what."""
+    """What a reader must be told of the method, its training above all."""
     cell = record.cell
     if weights := cell.params.get("weights"):
-        return f"trained: weights {weights}"
+        return training_of(weights, record.weights_sha256)
     if cell.method not in methods:
         return ""
-    info, fields = methods[cell.method].info, methods[cell.method].Params.model_fields
-    chosen = [
-        f"{name} = {_setting(value)}"
-        for name, value in cell.params.items()
-        if name in fields.keys() - cell.axes.keys() and value != fields[name].default
-    ]
-    if not (info.note and chosen):
-        return info.note
-    told = f"parameters chosen in the suite: {', '.join(chosen)}"
-    return f"{info.note}; {told}" if info.learnable else told
+    info = methods[cell.method].info
+    return info.note if info.learnable or not chosen_in_suite([record]) else ""
+
+
+def chosen_in_suite(records: Iterable[Record]) -> str:
+    """That the suite sets parameters of the method, if it does for any of the records.
+
+    Operators have none but the size of their work, and weights stand above what they began with.
+    """
+    for record in records:
+        cell = record.cell
+        if cell.task == "op" or cell.method not in methods or cell.params.get("weights"):
+            continue
+        fields = methods[cell.method].Params.model_fields
+        own = {name: cell.params[name] for name in cell.params.keys() & fields - cell.axes.keys()}
+        if any(value != fields[name].default for name, value in own.items()):
+            return "parameters chosen in the suite; the records have them"
+    return ""
+
+
+def elsewhere(record: Record, results: Results) -> str:
+    """Where a record was measured, if not in the first of several environments."""
+    if len(results.environments) < 2 or record.environment == results.environment.id:
+        return ""
+    told = f"measured in environment {record.environment}"
+    if record.environment not in results.environments:
+        return told
+    facts = results.environment.differences(results.environments[record.environment])
+    differing = [fact.partition(":")[0] for fact in facts]
+    more = f" and {len(differing) - MOST_TOLD} more" if len(differing) > MOST_TOLD else ""
+    return f"{told}, which differs in {', '.join(differing[:MOST_TOLD])}{more}"
 
 
 def is_untrained(record: Record) -> bool:
@@ -89,33 +90,27 @@ def is_untrained(record: Record) -> bool:
     return learns and not record.cell.params.get("weights")
 
 
-def _setting(value: Any) -> str:
-    """``pac_crf (dilations = [16, 64])`` for a method within a method."""
-    if not isinstance(value, dict) or "name" not in value:
-        return str(value)
-    inner = ", ".join(f"{name} = {each}" for name, each in value.get("params", {}).items())
-    return f"{value['name']} ({inner})" if inner else str(value["name"])
-
-
 def device(environment: Environment, records: Sequence[Record]) -> str:
     """The machine and the software."""
     kinds = sorted({record.cell.device for record in records})
-    threads = sorted({record.cell.threads for record in records})
+    *fewer, most = sorted({record.cell.threads for record in records})
+    threads = " or ".join([*map(str, fewer), counted(most, "thread")])
     commit = (environment.commit or "no commit")[:10]
     return (
         f"device: {' and '.join(kinds)} ({', '.join([environment.cpu, *environment.gpu])}), "
-        f"{' or '.join(map(str, threads))} threads, torch {environment.torch}, "
+        f"{threads}, torch {environment.torch}, "
         f"pacbench {environment.pacbench} ({commit}"
         f"{', with local changes' if environment.dirty else ''})"
     )
 
 
 def _data(ran: Sequence[Record]) -> str:
-    datas = dict.fromkeys(
-        f"{r.cell.data.name}, split {r.cell.data.split}, {len(r.images)} samples, "
-        f"seed {r.cell.seed}"
-        for r in ran
-    )
+    datas: dict[str, None] = {}
+    for record in ran:
+        data = record.cell.data
+        samples = [counted(len(record.images), "sample")] if record.images else []
+        parts = [data.name, f"split {data.split}", *samples, f"seed {record.cell.seed}"]
+        datas[", ".join(parts)] = None
     return "data: " + " and ".join(datas)
 
 

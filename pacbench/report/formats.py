@@ -6,11 +6,10 @@ import csv
 import io
 import json
 import math
-import re
 from collections.abc import Callable
-from itertools import groupby
 from typing import Any
 
+from pacbench.report.latex import latex
 from pacbench.report.table import Column, Entry, Table
 
 
@@ -46,39 +45,6 @@ def _markdown_entry(entry: Entry) -> str:
     text = entry.text.replace("|", "\\|")
     text = {1: f"**{text}**", 2: f"<ins>{text}</ins>"}.get(entry.rank, text)
     return text + entry.mark
-
-
-def latex(table: Table) -> str:
-    """A table environment that needs the booktabs package only."""
-    head = []
-    if any(column.group for column in table.columns):
-        head = _latex_groups(table.columns)
-    rows = [" & ".join(_latex_entry(entry) for entry in row) + r" \\" for row in table.rows]
-    notes = [_escape(note) + r"\par" for note in table.notes]
-    return "\n".join(
-        [
-            r"\begin{table}",
-            r"\centering\scriptsize\setlength{\tabcolsep}{3pt}",
-            rf"\caption{{{_escape(table.whole_caption)}}}",
-            rf"\label{{tab:pacbench-{table.name}}}",
-            r"\par\medskip",
-            r"\makebox[\linewidth]{%",  # a wide table reaches into both margins alike
-            rf"\begin{{tabular}}{{{''.join(column.align for column in table.columns)}}}",
-            r"\toprule",
-            *head,
-            *_latex_titles(table.columns),
-            r"\midrule",
-            *rows,
-            r"\bottomrule",
-            r"\end{tabular}}",
-            r"\par\smallskip",
-            r"\begin{minipage}{\linewidth}\footnotesize",
-            *notes,
-            r"\end{minipage}",
-            r"\end{table}",
-            "",
-        ]
-    )
 
 
 def comma_separated(table: Table) -> str:
@@ -134,61 +100,3 @@ RENDERERS: dict[str, tuple[str, Callable[[Table], str]]] = {
 
 FOR_PROGRAMS = ("csv", "json")
 """Formats that get a row per cell with all that is known, however the table is laid out."""
-
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "×": r"$\times$",
-    "±": r"$\pm$",
-    "≥": r"$\ge$",
-    "≤": r"$\le$",
-    "<": "$<$",
-    ">": "$>$",
-    "→": r"$\rightarrow$",
-    "−": "$-$",
-    "–": "--",
-    "…": r"\dots{}",
-    "†": r"\dag{}",
-    "α": r"$\alpha$",
-    "β": r"$\beta$",
-    "γ": r"$\gamma$",
-    "θ": r"$\theta$",
-    "λ": r"$\lambda$",
-    "σ": r"$\sigma$",
-    **{character: f"\\{character}" for character in "&%$#_{}"},
-}
-
-
-_TITLE = re.compile(r"(?P<name>.*?)(, (?P<unit>.*)| (?P<across>\(.*\)))?")
-
-
-def _escape(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in text)
-
-
-def _latex_entry(entry: Entry) -> str:
-    command = {1: r"\textbf", 2: r"\underline"}.get(entry.rank)
-    text = _escape(entry.text)
-    return (rf"{command}{{{text}}}" if command else text) + _escape(entry.mark)
-
-
-def _latex_titles(columns: list[Column]) -> list[str]:
-    """Units stand beneath what they are of, which keeps columns as narrow as their figures."""
-    split = [_TITLE.fullmatch(column.title) for column in columns]
-    names = [match["name"] if match else "" for match in split]
-    units = [(match["unit"] or match["across"] or "") if match else "" for match in split]
-    if not any(units):
-        return [" & ".join(map(_escape, names)) + r" \\"]
-    return [" & ".join(map(_escape, line)) + r" \\" for line in (names, units)]
-
-
-def _latex_groups(columns: list[Column]) -> list[str]:
-    cells, rules, position = [], [], 1
-    for group, members in groupby(columns, key=lambda column: column.group):
-        width = len(list(members))
-        cells.append(rf"\multicolumn{{{width}}}{{c}}{{{_escape(group)}}}")
-        if group:
-            rules.append(rf"\cmidrule(lr){{{position}-{position + width - 1}}}")
-        position += width
-    return [" & ".join(cells) + r" \\", " ".join(rules)]

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from pacbench.colours import PLOT_COLOURS
 from pacbench.report.compare import key_of
 from pacbench.report.naming import name_of, varying_axes
-from pacbench.report.plots.style import STYLE
+from pacbench.report.plots.style import STYLE, reach
 from pacbench.report.run import Results
 from pacbench.report.table import Column, Entry, Notes, Table
+from pacbench.timing.intervals import Estimate
 
 LEAST_STEP = 0.03
 NOISE_FACTOR = 4.0
@@ -25,7 +26,11 @@ NOISE_FACTOR = 4.0
 
 @dataclass(frozen=True)
 class Point:
-    """The median of a cell at a commit, in seconds, its interval, and why not to trust it."""
+    """The median of a cell at a commit, in seconds, its interval, and why not to trust it.
+
+    Attributes:
+        low, high: infinite where the interval is not known.
+    """
 
     commit: str
     started: str
@@ -60,7 +65,7 @@ def history(runs: Sequence[Results]) -> list[Series]:
             cell = record.cell
             key = key_of(record), run.environment.cpu
             names[key] = f"{suite}{name_of(record, axes)} [{cell.backend}, {cell.threads} threads]"
-            low, high = timing.interval or (timing.low, timing.high)
+            low, high = timing.interval or (-math.inf, math.inf)
             commit = (run.environment.commit or "no commit")[:10]
             point = Point(commit, record.started, timing.median, low, high, timing.unstable)
             found.setdefault(key, []).append(point)
@@ -118,13 +123,19 @@ def history_table(series: Sequence[Series]) -> Table:
                     Entry(point.commit, point.commit),
                     Entry(point.started, point.started),
                     Entry(f"{1e3 * point.median:.3g}{doubts}", 1e3 * point.median),
-                    Entry(f"{1e3 * point.low:.3g} to {1e3 * point.high:.3g}"),
+                    Entry(_interval(point)),
                     Entry("–") if step is None else Entry(f"{step:+.1%}", step),
                 ]
             )
     cpus = sorted({line.cpu for line in series})
     told = [*notes.lines(), f"on: {', '.join(cpus)}"]
     return Table("history", "Results over commits", columns, rows, told)
+
+
+def _interval(point: Point) -> str:
+    if math.isinf(point.high):
+        return "not known"
+    return f"{1e3 * point.low:.3g} to {1e3 * point.high:.3g}"
 
 
 def _step(series: Series, position: int) -> float:
@@ -144,9 +155,8 @@ def history_figure(series: Sequence[Series]) -> Figure:
         for panel, line in zip(panels, series, strict=True):
             positions = range(len(line.points))
             middle = np.array([1e3 * point.median for point in line.points])
-            low = middle - [1e3 * point.low for point in line.points]
-            high = [1e3 * point.high for point in line.points] - middle
-            panel.errorbar(positions, middle, yerr=[low.clip(0), high.clip(0)], fmt="o", capsize=2)
+            bars = 1e3 * reach([Estimate(p.median, p.low, p.high) for p in line.points])
+            panel.errorbar(positions, middle, yerr=bars, fmt="o", capsize=2)
             bounds = [0, *line.steps, len(line.points)]
             for start, end in pairwise(bounds):
                 level = np.median(middle[start:end])

@@ -27,6 +27,12 @@ def name_of(record: Record, axes: list[str]) -> str:
     return f"{record.cell.label} ({', '.join(swept)})" if swept else record.cell.label
 
 
+def counted(number: int, what: str) -> str:
+    """``1 image``, ``6 images``, ``2 processes``."""
+    ending = "" if number == 1 else "es" if what.endswith("s") else "s"
+    return f"{number} {what}{ending}"
+
+
 def axis_title(axis: str) -> str:
     """What people call it: ``size`` for the data's parameter ``data.size``."""
     return axis.removeprefix(DATA_AXIS)

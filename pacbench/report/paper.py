@@ -13,8 +13,8 @@ from pacbench.errors import UserError, did_you_mean, listing
 from pacbench.suite.cells import Cell
 
 CONDITIONS = {
-    "tab_upsample_depth": "NYU Depth V2, nearest-neighbour downsampled",
-    "tab_upsample_flow": "Sintel clean, bilinearly downsampled",
+    "tab_upsample_depth": "NYU Depth V2, nearest-neighbour downsampled; it states no unit",
+    "tab_upsample_flow": "Sintel clean, bilinearly downsampled; it states no unit",
     "tab_upsample_arch": "parameters of the depth networks",
     "tab_crf": "Pascal VOC val / test with FCN-8s unaries, on its authors' hardware",
     "tab_crf_mfsteps": "Pascal VOC val with FCN-8s unaries, on its authors' hardware",
@@ -29,15 +29,19 @@ class PaperFigures:
     """What the paper prints of one cell.
 
     Attributes:
-        score: as printed, val and test apart where it has both; ``+`` where it is a gain.
-        value: the score as a number, on the validation set.
+        score: as printed, of the validation set where it has a test set too; ``+`` where it is a
+            gain.
+        value: the score as a number.
         runtime_ms, parameters_k: in the units of the paper.
+        test_score, test_value: the same of the test set, where it is apart.
     """
 
     score: str | None = None
     value: float | None = None
     runtime_ms: float | None = None
     parameters_k: float | None = None
+    test_score: str | None = None
+    test_value: float | None = None
 
 
 @cache
@@ -98,9 +102,8 @@ def _by_factor(content: dict[str, Any]) -> dict[tuple[str, int | None], PaperFig
 
 
 def _segmentation(row: dict[str, Any]) -> PaperFigures:
-    if "miou_val" in row:
-        score = f"{row['miou_val']:.2f} / {row['miou_test']:.2f}"
-    else:
-        score = f"{row['gain_val']:+.2f} / {row['gain_test']:+.2f}"
-    value = row.get("miou_val", row.get("gain_val"))
-    return PaperFigures(score, value, row.get("runtime_ms"))
+    kind, style = ("miou", ".2f") if "miou_val" in row else ("gain", "+.2f")
+    value, test = row[f"{kind}_val"], row[f"{kind}_test"]
+    return PaperFigures(
+        f"{value:{style}}", value, row.get("runtime_ms"), None, f"{test:{style}}", test
+    )

@@ -13,6 +13,9 @@ from pacbench.suite.load import load_suite
 from pacbench.suite.schema import Suite
 from pacbench.timing.peak import Peak
 
+MOST_TOLD = 3
+"""Lines of a file of which it is told why they cannot be read."""
+
 
 @dataclass(frozen=True)
 class Results:
@@ -20,7 +23,7 @@ class Results:
 
     Attributes:
         folders: of the run, or of all that were merged.
-        environments: by id, that of the run first.
+        environments: by id, that of the run first; records name theirs.
         peaks: the machine's limits by threads, where they were measured.
     """
 
@@ -45,6 +48,10 @@ def read(folder: RunFolder) -> Results:
     suite = load_suite(str(folder.suite_path())).suite
     order = {cell: position for position, cell in enumerate(folder.info().cells)}
     records, warnings = folder.records()
+    if warnings and not records:
+        more = [f"and {len(warnings) - MOST_TOLD} more"] if len(warnings) > MOST_TOLD else []
+        said = [f"{folder.path}: none of its records can be read:", *warnings[:MOST_TOLD], *more]
+        raise UserError("\n  ".join(said))
     if not records:
         raise UserError(
             f"{folder.path}: has no finished cell yet; go on with "
@@ -57,13 +64,16 @@ def read(folder: RunFolder) -> Results:
 
 
 def merge(runs: Sequence[Results], mix_environments: bool = False) -> Results:
-    """Several runs of one task as one; of a cell that more than one has, the last stands.
+    """Several runs of one task as one.
+
+    Of a cell that was measured more than once in an environment, the last record stands; one that
+    was measured in several has a record for each.
 
     Raises:
         UserError: runs of different tasks, or of different environments and not told to mix them.
     """
     first = runs[0]
-    records: dict[str, Record] = {}
+    records: dict[tuple[str, str], Record] = {}
     environments = dict(first.environments)
     warnings: list[str] = []
     for run in runs:
@@ -81,16 +91,20 @@ def merge(runs: Sequence[Results], mix_environments: bool = False) -> Results:
                 + "\nso their times do not compare; show them together with --mix-environments"
             )
         environments |= run.environments
-        twice = [record for record in run.records if record.id in records]
+        mine = {(record.id, record.environment): record for record in run.records}
+        twice = [str(record.cell) for key, record in mine.items() if key in records]
         warnings += run.warnings
-        warnings += [f"{record.cell}: is in several runs; the last stands" for record in twice]
-        records |= {record.id: record for record in run.records}
+        warnings += [
+            f"{cell}: is in several runs; that of {run.folder.path} stands" for cell in twice
+        ]
+        records |= mine
+    peaks = next((run.peaks for run in runs if run.peaks), [])
     return replace(
         first,
         folders=[folder for run in runs for folder in run.folders],
         records=list(records.values()),
         environments=environments,
-        peaks=next((run.peaks for run in runs if run.peaks), []),
+        peaks=peaks if len(environments) == 1 else [],  # they bound what was measured there
         warnings=warnings,
     )
 
@@ -101,3 +115,15 @@ def by_suite(runs: Sequence[Results], mix_environments: bool = False) -> list[Re
     for run in runs:
         alike.setdefault((run.suite.name, run.suite.task), []).append(run)
     return [merge(group, mix_environments) for group in alike.values()]
+
+
+def several_machines(runs: Sequence[Results]) -> list[str]:
+    """A warning that names the machines of each suite, where not all were measured on one."""
+    machines = {
+        run.suite.name: dict.fromkeys(facts.machine for facts in run.environments.values())
+        for run in runs
+    }
+    if len({machine for named in machines.values() for machine in named}) < 2:
+        return []
+    told = [f"{suite} on {' and '.join(named)}" for suite, named in machines.items()]
+    return [f"measured on different machines, whose times do not compare: {'; '.join(told)}"]

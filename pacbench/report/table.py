@@ -15,12 +15,14 @@ class Column:
 
     Attributes:
         better: which of its values is best; None where none is.
+        names_row: whether it is part of what a row is called: a method, the value of an axis.
     """
 
     title: str
     group: str = ""
     align: Literal["l", "r"] = "r"
     better: Better | None = None
+    names_row: bool = False
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,7 @@ class Entry:
         low, high: the 95 % interval of the value.
         mark: refers to a note.
         rank: 1 for the best of its column, 2 for the second, 0 for all others.
+        competes: whether it is ranked with the others of its column.
     """
 
     text: str
@@ -39,6 +42,7 @@ class Entry:
     high: float | None = None
     mark: str = ""
     rank: int = 0
+    competes: bool = True
 
 
 NOTHING = Entry("–")
@@ -103,7 +107,9 @@ def ranked(
 
 
 def _rank(rows: list[list[Entry]], index: int, largest_first: bool) -> None:
-    valued = [row for row in rows if isinstance(row[index].value, (int, float))]
+    valued = [
+        row for row in rows if row[index].competes and isinstance(row[index].value, (int, float))
+    ]
     valued.sort(key=lambda row: float(row[index].value or 0), reverse=largest_first)
     figures = list(dict.fromkeys(_figure(row[index]) for row in valued))
     if len(figures) < 2:

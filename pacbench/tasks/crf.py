@@ -17,7 +17,7 @@ from pacbench.method import DeviceName, LearnableMethod, MethodParams
 from pacbench.metrics import SegmentationScore
 from pacbench.pac.mean_field import MeanField
 from pacbench.protocols.base import ProtocolParams
-from pacbench.tasks.base import Array, Picture, Task, tasks
+from pacbench.tasks.base import Array, Pictures, Task, steps, tasks
 from pacbench.train.weights import load_weights
 
 
@@ -94,7 +94,13 @@ class CRFTask(Task):
     def summary(self) -> dict[str, float]:
         return self._score.result()
 
-    def pictures(self, output: Array, sample: Sample) -> dict[str, Picture]:
+    def edges(self, sample: Sample) -> int:
+        if sample.labels is None:
+            return 0
+        labels = sample.labels[None].astype(np.float32)
+        return steps(np.where(labels == IGNORE_LABEL, np.nan, labels))
+
+    def pictures(self, output: Array, sample: Sample) -> Pictures:
         panels = {
             "image": np.ascontiguousarray(sample.image.transpose(1, 2, 0)),
             "output": LABEL_COLOURS[_labels_of(output)],

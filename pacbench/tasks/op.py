@@ -12,7 +12,7 @@ from torch import Tensor
 from pacbench.data.base import Sample
 from pacbench.method import Method, MethodInfo
 from pacbench.protocols.base import ProtocolParams
-from pacbench.tasks.base import Array, Picture, Task, tasks
+from pacbench.tasks.base import Array, Pictures, Task, tasks
 
 FLOAT_BYTES = 4
 
@@ -31,7 +31,7 @@ class OpTask(Task):
     def summary(self) -> dict[str, float]:
         return {}
 
-    def pictures(self, output: Array, sample: Sample) -> dict[str, Picture]:  # noqa: ARG002
+    def pictures(self, output: Array, sample: Sample) -> Pictures:  # noqa: ARG002
         return {}
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from pacbench.data.base import Sample
-from pacbench.data.show import flow_colours, map_colours
+from pacbench.data.show import MapColours, unknown_as_nan
 from pacbench.metrics import DepthScore, FlowScore
 from pacbench.protocols import UpsampleProtocol
 from pacbench.protocols.lowres import Map
-from pacbench.tasks.base import Array, Picture, Task, tasks
+from pacbench.tasks.base import Array, Pictures, Task, steps, tasks
 
-FULL_ERROR = 0.1
-"""Share of the truth's range at which an error map is brightest."""
+EDGE = 0.05
+"""Share of the truth's range by which neighbours at an edge differ."""
 
 
 @tasks.register("upsample")
@@ -27,8 +27,12 @@ class UpsampleTask(Task):
         depth = protocol.target == "depth"
         self._inputs = protocol
         self._score = DepthScore() if depth else FlowScore()
-        self.goal = "rmse_cm" if depth else "epe"
+        self.goal = self.goal_of(protocol)
         self.protocol = f"{protocol.name}; {self._score.protocol}"
+
+    @classmethod
+    def goal_of(cls, protocol: UpsampleProtocol) -> str:
+        return "rmse_cm" if protocol.target == "depth" else "epe"
 
     def score(self, output: Array, sample: Sample) -> dict[str, float]:
         return self._score.add(output[0] if self._inputs.target == "depth" else output, sample)
@@ -36,44 +40,24 @@ class UpsampleTask(Task):
     def summary(self) -> dict[str, float]:
         return self._score.result()
 
-    def pictures(self, output: Array, sample: Sample) -> dict[str, Picture]:
-        """Besides image, truth and output the ``input`` of this protocol and the ``error``.
+    def edges(self, sample: Sample) -> int:
+        truth = self._truth(sample)
+        colours = MapColours.of(truth)
+        return steps(truth, EDGE * (colours.high - colours.low))
 
-        All maps are in colours of the truth's range, whatever made them; unknown pixels are black.
-        """
-        truth = self._inputs.target_of(sample)
-        known = np.ones(truth.shape[1:], bool) if sample.valid is None else sample.valid
-        error = np.sqrt(((output - truth) ** 2).sum(axis=0))
-        brightest = FULL_ERROR * _reach(truth, known)
+    def pictures(self, output: Array, sample: Sample) -> Pictures:
+        """The image, and the maps as they are: who draws them knows what they are compared with."""
         return {
             "image": np.ascontiguousarray(sample.image.transpose(1, 2, 0)),
-            f"input,{self._inputs.name}": _colours(self._low(sample), truth, known),
-            "truth": _blacken(_colours(truth, truth, known), known),
-            "output": _colours(output, truth, known),
-            "error": _blacken(map_colours(error, 0, brightest, "magma"), known),
+            f"input,{self._inputs.name}": self._low(sample),
+            "truth": self._truth(sample),
+            "output": output.astype(np.float32),
         }
+
+    def _truth(self, sample: Sample) -> Map:
+        return unknown_as_nan(self._inputs.target_of(sample), sample.valid)
 
     def _low(self, sample: Sample) -> Map:
         """The low-resolution map, each of its pixels as a square of the sample's size."""
         inputs, factor = self._inputs.inputs_of(sample), self._inputs.factor
         return inputs.finish(inputs.low.repeat(factor, axis=2).repeat(factor, axis=3))
-
-
-def _reach(truth: Map, known: Array) -> float:
-    """The range of a depth map, or the longest vector of a flow."""
-    values = truth[:, known]
-    if not values.size:
-        return 1.0
-    return float(np.ptp(values) if len(truth) == 1 else np.hypot(*values).max())
-
-
-def _colours(shown: Array, truth: Map, known: Array) -> Picture:
-    reach = _reach(truth, known)
-    if len(truth) == 2:
-        return flow_colours(shown, reach)
-    nearest = float(truth[:, known].min(initial=np.inf)) if known.any() else 0.0
-    return map_colours(shown[0], nearest, nearest + reach)
-
-
-def _blacken(picture: Picture, known: Array) -> Picture:
-    return np.where(known[..., None], picture, np.uint8(0))

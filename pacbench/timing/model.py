@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from functools import cached_property
+from typing import Any
+
 import numpy as np
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, computed_field, model_validator
 
 from pacbench.timing.intervals import ByProcess, median, relative_half_width
 from pacbench.timing.weather import Weather
@@ -22,7 +26,6 @@ class Timing(BaseModel):
         race: what cells that were timed in the same rounds share; empty for a cell on its own.
         median, minimum: over all blocks.
         throughput: data samples a second, by the median; None in records that did not say so yet.
-        interval: 95 % interval of the median, bootstrapped over processes, then blocks.
         mad: median absolute deviation from each data sample's own median, so that samples that
             differ in work do not count as noise.
         low, high: 5th and 95th percentile.
@@ -38,7 +41,6 @@ class Timing(BaseModel):
     race: str = ""
     median: float
     throughput: float | None = None
-    interval: tuple[float, float] | None = None
     mad: float
     minimum: float
     low: float
@@ -58,9 +60,8 @@ class Timing(BaseModel):
         """Summarise; without ``processes``, all samples are of one process."""
         processes = processes or [[0] * len(blocks) for blocks in samples]
         weather = weather or Weather()
-        items = by_process(samples, processes)
-        estimate = median(items)
         blocks = np.concatenate([np.asarray(item) for item in samples])
+        middle = float(np.median(blocks))
         residuals = np.concatenate([np.asarray(item) - np.median(item) for item in samples])
         mad = float(np.median(np.abs(residuals)))
         low, high = (float(q) for q in np.percentile(blocks, [5, 95]))
@@ -69,16 +70,30 @@ class Timing(BaseModel):
             processes=processes,
             calls=calls or [1] * len(samples),
             race=race,
-            median=estimate.value,
-            throughput=1 / estimate.value,
-            interval=(estimate.low, estimate.high),
+            median=middle,
+            throughput=1 / middle,
             mad=mad,
             minimum=float(blocks.min()),
             low=low,
             high=high,
             weather=weather,
-            unstable=_instability(items, estimate.value, mad, weather),
+            unstable=_instability(by_process(samples, processes), middle, mad, weather),
         )
+
+    @computed_field  # type: ignore[prop-decorator]  # pydantic documents this order
+    @cached_property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of the median in seconds; None where too few blocks tell it."""
+        _, low, high = median(self.by_process())
+        return (low, high) if math.isfinite(high) else None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _samples_tell_the_interval(cls, content: Any) -> Any:
+        """Records hold it for other readers; those of earlier versions hold a narrower one."""
+        if not isinstance(content, dict):
+            return content
+        return {name: value for name, value in content.items() if name != "interval"}
 
     def by_process(self) -> list[list[list[float]]]:
         """The samples per data sample and process, each in the order of the rounds."""

@@ -130,3 +130,6 @@ def test_flow_colours_are_middleburys():
     assert half[1] > 100
     assert left[2] > 200
     assert left[0] < 60
+    flow[1, 0, 1] = np.nan
+    assert flow_colours(flow)[0, 1].tolist() == [0, 0, 0]
+    assert flow_colours(flow)[0, 0].tolist() == [255, 255, 255]

@@ -45,8 +45,8 @@ def commit(folder: Path, text: str) -> str:
 
 def measured(results: Results, commit: str, seconds: float) -> Results:
     """The results as of that commit, every cell taking about so long."""
-    blocks = [seconds * (1 + 0.01 * i) for i in range(8)]
-    timing = Timing.of([blocks], [[0] * 4 + [1] * 4], [3])
+    blocks = [seconds * (1 + 0.01 * i) for i in range(16)]
+    timing = Timing.of([blocks], [[0, 1] * 8], [3])
     environments = {
         key: environment.model_copy(update={"commit": commit})
         for key, environment in results.environments.items()
@@ -92,3 +92,17 @@ def test_asv_gets_an_interval_of_99_percent(tmp_path: Path) -> None:
         assert timing.interval is not None
         assert low <= timing.interval[0] <= entry["result"][0] <= timing.interval[1] <= high
         assert high - low > timing.interval[1] - timing.interval[0]
+
+
+def test_an_interval_that_is_not_known_is_none(tmp_path: Path) -> None:
+    results = crf_results(tmp_path)
+    few = Timing.of([[0.1, 0.11, 0.12]])
+    results = replace(results, records=[results.records[1].model_copy(update={"timing": few})])
+    (entry,) = json.loads(FORMATS["github-action-benchmark"](results)[""])
+    assert entry["range"] == "not known"
+    content = json.loads(
+        next(text for name, text in FORMATS["asv"](results).items() if "-" in name)
+    )
+    columns = content["result_columns"]
+    (values,) = content["results"].values()
+    assert [values[columns.index(f"stats_ci_99_{end}")] for end in "ab"] == [[None], [None]]

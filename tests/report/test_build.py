@@ -11,9 +11,10 @@ from pacbench.errors import UserError
 from pacbench.method import Architecture
 from pacbench.report.build import data_of, table_of
 from pacbench.report.paper import PaperFigures, paper_figures, paper_rows, paper_tables
-from pacbench.report.run import by_suite, merge
 from pacbench.report.table import Table
 from pacbench.timing import Timing
+from pacbench.timing.cost import Cost
+from pacbench.timing.peak import Peak
 
 
 def texts(table: Table) -> list[list[str]]:
@@ -34,16 +35,17 @@ def test_measured_and_paper_stand_side_by_side() -> None:
         "measured: set-up, ms",
         "measured: step, ms",
         "measured: memory, MB",
-        "paper: mIoU or gain, % (val / test)",
+        "paper: mIoU or gain (val)",
+        "paper: mIoU or gain (test)",
         "paper: runtime, ms",
     ]
     shown = texts(table)
-    assert shown[0] == ["Unaries only", "50.59 ± 3.12", *["–"] * 5, "65.51 / 67.20", "–"]
+    assert shown[0] == ["Unaries only", "50.59 ± 3.12", *["–"] * 5, "65.51", "67.20", "–"]
     assert shown[1][0] == "Full-CRF"
     assert shown[1][2].startswith("+2.22")  # the gain is paired: its interval is far narrower
     assert float(shown[1][2].split(" ± ")[1]) < 0.2
     assert shown[2][4:6] == ["10.0", "40.0"]
-    assert shown[3][-2:] == ["+3.39 / +2.62", "78"]
+    assert shown[3][-3:] == ["+3.39", "+2.62", "78"]
 
 
 def test_the_best_is_marked_and_the_second() -> None:
@@ -52,7 +54,23 @@ def test_the_best_is_marked_and_the_second() -> None:
     assert [row[ranks["gain, points"]].rank for row in table.rows] == [0, 0, 2, 1]
     assert [row[ranks["runtime, ms"]].rank for row in table.rows] == [0, 0, 1, 2]
     assert [row[ranks["memory, MB"]].rank for row in table.rows] == [0, 0, 0, 0]  # all alike
-    assert [row[-2].rank for row in table.rows] == [0, 0, 2, 1]
+    assert [row[-3].rank for row in table.rows] == [0, 0, 2, 1]
+
+
+def test_the_papers_val_and_test_are_ranked_each_by_itself() -> None:
+    """PAC-CRF 32 is second on val and last on test; the unaries' mIoU is no gain."""
+    table = table_of(crf_results())
+    assert [row[-2].text for row in table.rows] == ["67.20", "+2.45", "+2.21", "+2.62"]
+    assert [row[-2].rank for row in table.rows] == [0, 2, 0, 1]
+    columns = [column.title for column in data_of(crf_results()).columns]
+    places = [columns.index(f"mIoU or gain ({split})") for split in ("val", "test")]
+    rows = data_of(crf_results()).rows
+    assert [[row[place].value for place in places] for row in rows] == [
+        [65.51, 67.20],
+        [2.11, 2.45],
+        [3.01, 2.21],
+        [3.39, 2.62],
+    ]
 
 
 def test_the_caption_tells_data_protocol_device_and_backend() -> None:
@@ -65,64 +83,36 @@ def test_the_caption_tells_data_protocol_device_and_backend() -> None:
     assert any(note.startswith("paper: as it prints them, for Pascal VOC") for note in table.notes)
 
 
-def test_untrained_methods_and_weights_are_told() -> None:
-    made = crf_results()
-    trained = made.records[3].model_copy(
-        update={
-            "cell": made.records[3].cell.model_copy(
-                update={"params": {"dilations": [16, 64], "weights": "pac_crf_16_64"}}
-            )
-        }
-    )
-    table = table_of(replace(made, records=[*made.records[:3], trained]))
-    assert [row[0].mark for row in table.rows] == ["", " [1]", " [2]", " [3]"]
-    assert table.notes[1].startswith("[2] untrained")
-    assert table.notes[2] == "[3] trained: weights pac_crf_16_64"
-
-
-def test_parameters_that_a_suite_chooses_are_told() -> None:
-    made = crf_results()
-    searched = made.records[1].cell.model_copy(update={"params": {"w1": 32.0, "w2": 3.0}})
-    records = [made.records[0], made.records[1].model_copy(update={"cell": searched})]
-    assert table_of(made).notes[0].startswith("[1] parameters are pydensecrf's customary ones")
-    notes = table_of(replace(made, records=records)).notes
-    assert notes[0] == "[1] parameters chosen in the suite: w1 = 32.0"  # 3.0 is w2 anyway
-    crf = {"name": "pac_crf", "params": {"dilations": [16, 64]}}
-    both = record(cell("fcn8s", task="hotswap", params={"crf": crf}))
-    told = "parameters chosen in the suite: crf = pac_crf (dilations = [16, 64])"
-    assert table_of(results([both])).notes[0].endswith(told)
-
-
 def test_factors_stand_across() -> None:
     table = table_of(depth_results())
     assert titles(table) == [
         ": method",
-        *(f"{m}×: {title}" for m in (4, 8, 16) for title in ("RMSE, cm", "paper, cm")),
+        *(f"{m}×: {title}" for m in (4, 8, 16) for title in ("RMSE, cm", "paper")),
         ": runtime, ms (4× / 8× / 16×)",
         ": memory, MB (4× / 8× / 16×)",
     ]
     assert [row[0].text for row in table.rows] == ["BICUBIC", "DJF_OURS", "PAC_LITE", "PAC"]
     assert [entry.text for entry in table.rows[3]][1:3] == ["1.65 ± 0.15", "2.39"]
     assert [row[1].rank for row in table.rows] == [0, 0, 2, 1]
-    assert table.rows[3][-2].text == "15.06 / 15.06 / 15.06 ± 1%"
+    assert table.rows[3][-2].text == "15.06 ± 1% / 15.06 ± 1% / 15.06 ± 1%"
     protocol = "protocol: scenes-1; depth,center,x4 or depth,center,x8 or depth,center,x16; rmse:cm"
     assert protocol in table.conditions
 
 
-def test_what_is_trained_at_some_factors_only_says_so() -> None:
+def test_values_that_share_a_cell_have_an_interval_and_a_mark_each() -> None:
     made = depth_results()
+    blocks = {
+        4: [[0.1 + 0.0002 * i for i in range(6)]],
+        8: [[0.2, 0.21, 0.22]],
+        16: [[0.3, 0.6, 0.9] * 3],
+    }
     records = [
-        each.model_copy(
-            update={"cell": each.cell.model_copy(update={"params": {"weights": "pac-4"}})}
-        )
-        if each.cell.method == "pac" and each.cell.axes["factor"] == 4
-        else each
+        each.model_copy(update={"timing": Timing.of(blocks[each.cell.axes["factor"]])})
         for each in made.records
     ]
-    notes = table_of(replace(made, records=records)).notes
-    (told,) = [note for note in notes if "weights pac-4" in note]
-    assert "4×: trained: weights pac-4; 8×: untrained" in told
-    assert "; 16×: untrained" in told
+    table = table_of(replace(made, records=records))
+    assert table.rows[0][-2].text == "100 ± 1% / 210 / 600 ± 50% †"
+    assert table.rows[0][-2].mark == ""
 
 
 def test_programs_get_a_row_per_cell() -> None:
@@ -131,13 +121,16 @@ def test_programs_get_a_row_per_cell() -> None:
     column = [c.title for c in table.columns].index("RMSE, cm")
     entry = table.rows[0][column]
     assert (entry.low, entry.high) == pytest.approx((4.007, 4.793), abs=0.001)
-    assert [c.title for c in table.columns][-2:] == ["cell", "status"]
+    extra = ["unstable", "environment", "cell", "status"]
+    assert [c.title for c in table.columns][-4:] == extra
+    assert [entry.value for entry in table.rows[0][-4:]][:2] == ["", ENVIRONMENT.id]
 
 
 def test_suites_choose_columns_and_rows() -> None:
     chosen = {"columns": ["runtime", "backend"], "rows": ["pac_crf", "Full*"]}
     table = table_of(crf_results(outputs=chosen, paper_table=None))
     assert titles(table) == [": method", ": runtime, ms", ": backend"]
+    assert not any(note.startswith(("mIoU", "memory")) for note in table.notes)  # not shown
     assert [row[0].text for row in table.rows] == ["Full-CRF", "PAC-CRF, 32", "PAC-CRF, 16-64"]
     with pytest.raises(UserError, match="no row is called nothing; there are Unaries only, Full"):
         table_of(crf_results(outputs={"rows": ["nothing"]}))
@@ -171,9 +164,34 @@ def test_a_runtime_that_is_hardly_known_has_no_interval() -> None:
     once = record(cell("full_crf"), timing=Timing.of([[0.1], [0.1234]]))
     table = table_of(results([once], outputs={"columns": ["runtime"]}))
     assert (table.rows[0][1].text, table.rows[0][1].mark) == ("112", " †")
-    often = record(cell("full_crf"), timing=Timing.of([[0.1, 0.1001, 0.1002, 0.1003, 0.1004]]))
-    table = table_of(results([often], outputs={"columns": ["runtime"]}))
-    assert table.rows[0][1].text == "100.2 ± 0.2"
+    five = [0.1, 0.1001, 0.1002, 0.1003, 0.1004]
+    for blocks, text in ((five, "100"), ([*five, 0.1006], "100.2 ± 0.4")):
+        often = record(cell("full_crf"), timing=Timing.of([blocks]))
+        table = table_of(results([often], outputs={"columns": ["runtime"]}))
+        assert table.rows[0][1].text == text
+    assert "over rounds; each image timed 6 or more times" in table.notes[-1]
+
+
+@pytest.mark.parametrize(
+    ("held", "text"), [(4096, "<0.01"), (758_000, "0.76"), (4_910_000, "4.91"), (99_960_000, "100")]
+)
+def test_memory_is_told_as_finely_as_it_is_measured(held: int, text: str) -> None:
+    made = results([record(cell("full_crf"), memory=held)], outputs={"columns": ["memory"]})
+    (entry,) = table_of(made).rows[0][1:]
+    assert (entry.text, entry.value) == (text, held / 1e6)
+
+
+def test_what_is_faster_than_memory_is_in_cache() -> None:
+    peak = Peak(threads=2, flops_per_second=1e9, bytes_per_second=1e9)
+    costs = {"copy": Cost(flops=0, bytes=2e8), "product": Cost(flops=2e7, bytes=1)}
+    made = [record(cell(name, task="op"), cost=cost) for name, cost in costs.items()]
+    table = table_of(replace(results(made, outputs={"columns": ["share"]}), peaks=[peak]))
+    assert [row[1].text for row in table.rows] == ["in cache", "20%"]
+    assert table.notes[-1].endswith(
+        "in cache: faster than memory, for what it moves fits into the caches"
+    )
+    table = table_of(replace(results(made[1:], outputs={"columns": ["share"]}), peaks=[peak]))
+    assert "in cache" not in table.notes[-1]
 
 
 def test_sizes_read_as_sizes() -> None:
@@ -204,19 +222,7 @@ def test_hot_swapping_counts_gains_from_its_first_network() -> None:
     assert table.columns[0].title == "network"
     assert [row[2].text for row in table.rows] == ["–", "+2.00 ± 0.00", "+4.00 ± 0.00"]
     assert [row[5].text for row in table.rows] == ["1200"] * 3
-    assert [row[-2].text for row in table.rows][1] == "67.44 / 69.18"
-
-
-def test_unstable_timings_say_so() -> None:
-    of = cell("full_crf")
-    shaky = record(of, timing=Timing.of([[0.1, 0.2, 0.3]]))
-    table = table_of(results([shaky]))
-    runtime = next(e for e, c in zip(table.rows[0], table.columns, strict=True) if "run" in c.title)
-    assert runtime.mark == " †"
-    assert "† unstable timing: full_crf: MAD is 50% of the median" in table.notes
-    both = [shaky, record(cell("full_crf", seed=1), timing=shaky.timing)]
-    note = "† unstable timing: full_crf: MAD is 50% of the median, and 1 more"
-    assert note in table_of(results(both)).notes
+    assert [entry.text for entry in table.rows[1]][-3:-1] == ["67.44", "69.18"]
 
 
 def test_failed_cells_say_so() -> None:
@@ -224,9 +230,10 @@ def test_failed_cells_say_so() -> None:
     table = table_of(replace(made, records=[made.records[0], failed(made.records[1].cell)]))
     assert table.rows[1][1].text == "failed"
     assert "[2] timeout: stopped" in table.notes
-    assert data_of(replace(made, records=[failed(made.records[1].cell)])).rows[0][-1].text == (
-        "timeout"
-    )
+    alone = data_of(replace(made, records=[failed(made.records[1].cell)]))
+    assert alone.rows[0][-1].text == "timeout"
+    assert "data: scenes, split test, seed 0" in alone.conditions
+    assert not any("runtime" in note for note in alone.notes if note.startswith("runtime"))
 
 
 def test_swept_axes_are_columns_and_constant_ones_a_note() -> None:
@@ -250,32 +257,3 @@ def test_the_papers_figures() -> None:
     assert paper_figures("tab_upsample_arch", factor) == PaperFigures(parameters_k=222)
     with pytest.raises(UserError, match=r"no table 'tab_crff' \(did you mean 'tab_crf'"):
         paper_rows("tab_crff")
-
-
-def test_runs_merge_within_an_environment() -> None:
-    made = crf_results()
-    first, second = (replace(made, records=made.records[a:b]) for a, b in ((0, 2), (2, 4)))
-    assert table_of(merge([first, second])).rows == table_of(made).rows
-    again = merge([made, second])
-    assert len(again.records) == 4
-    assert again.warnings[0].endswith("is in several runs; the last stands")
-    other = ENVIRONMENT.model_copy(update={"cpu": "another"})
-    elsewhere = replace(
-        second,
-        environments={other.id: other},
-        records=[r.model_copy(update={"environment": other.id}) for r in second.records],
-    )
-    with pytest.raises(UserError, match=r"cpu: .*, another\n(.|\n)*--mix-environments"):
-        merge([first, elsewhere])
-    mixed = table_of(merge([first, elsewhere], mix_environments=True))
-    assert sum(line.startswith("device: ") for line in mixed.conditions) == 2
-    assert any("measured on another" in note for note in mixed.notes)
-    with pytest.raises(UserError, match="is of task 'upsample'"):
-        merge([made, depth_results()])
-
-
-def test_a_report_groups_runs_by_suite() -> None:
-    made = crf_results()
-    halves = [replace(made, records=made.records[a:b]) for a, b in ((0, 2), (2, 4))]
-    grouped = by_suite([halves[0], depth_results(), halves[1]])
-    assert [(len(run.records), run.suite.name) for run in grouped] == [(4, "crf"), (12, "depth")]

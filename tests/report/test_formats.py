@@ -5,14 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
-import shutil
-import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from made_results import crf_results, depth_results, failed, results
 from markdown_it import MarkdownIt
+from typesetting import assert_on_the_page, needs_latex
 
 from pacbench.report.build import data_of, table_of
 from pacbench.report.formats import comma_separated, json_text, latex, markdown
@@ -92,38 +91,72 @@ def test_latex_marks_the_best_and_groups_columns() -> None:
     assert r"\caption{100 \% of A \& B. Device: a\_b.}" in text
 
 
-@pytest.mark.skipif(not shutil.which("pdflatex"), reason="needs pdflatex (Debian: texlive)")
-def test_latex_compiles_with_booktabs_only_and_fits_the_page(tmp_path: Path) -> None:
+@needs_latex
+def test_latex_compiles_with_booktabs_only_and_stays_on_the_page(tmp_path: Path) -> None:
     made = crf_results()
     broken = results([*made.records, failed(made.records[1].cell.model_copy(update={"seed": 1}))])
     tables = [TABLE, *(table_of(run) for run in (made, depth_results(), broken)), data_of(made)]
-    document = (
-        r"\documentclass{article}\usepackage{booktabs}\begin{document}"
-        + "\n".join(map(latex, tables))
-        + "\n".join(map(measured_width, tables[:-1]))
-        + r"\end{document}"
-    )
-    (tmp_path / "table.tex").write_text(document, encoding="utf-8")
-    done = subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "table.tex"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stdout[-3000:]
-    assert (tmp_path / "table.pdf").stat().st_size > 1000
-    widths = [float(width) for width in re.findall(r"width: ([\d.]+)pt", done.stdout)]
-    assert len(widths) == 4
-    assert max(widths) < 345 + 2 * 67  # of article's column, and half of each of its margins
+    assert_on_the_page([latex(table) for table in tables], tmp_path)
 
 
-def measured_width(table: Table) -> str:
-    """TeX that tells the width of the tabular."""
-    tabular = re.search(r"\\begin{tabular}.*\\end{tabular}", latex(table), re.DOTALL)
-    assert tabular
-    setting = r"\scriptsize\setlength{\tabcolsep}{3pt}"
-    return rf"\sbox0{{{setting}{tabular[0]}}}\typeout{{width: \the\wd0}}"
+LONG = Table(
+    name="long",
+    caption="Long texts",
+    columns=[
+        Column("claim", align="l", names_row=True),
+        Column("verdict", align="l"),
+        Column("effect", align="l"),
+        Column("the paper", align="l"),
+    ],
+    rows=[
+        [
+            Entry("PAC is better than all of the others at each factor"),
+            Entry("holds"),
+            Entry("4×: −7.74 cm (−11.08 to −4.40); " * 4),
+            Entry("RMSE 2.39 against 2.64 " * 3),
+        ]
+        for _ in range(40)
+    ],
+    notes=["a note of many words " * 20] * 4,
+)
+WIDE = Table(
+    name="wide",
+    caption="Many columns",
+    columns=[
+        Column("method", align="l", names_row=True),
+        Column("size", names_row=True),
+        *(Column(f"time {i}, ms", f"group {i // 6}") for i in range(18)),
+    ],
+    rows=[[Entry("PAC"), Entry("375×500"), *[Entry("1234.5 ± 12.5")] * 18]],
+)
+
+
+@needs_latex
+def test_long_texts_wrap_and_many_rows_go_to_the_next_page(tmp_path: Path) -> None:
+    text = latex(LONG)
+    assert text.count(r"\begin{table}") > 2
+    assert text.count(r"\begin{tabular}") == text.count(r"\begin{table}")
+    assert text.count("PAC is better") == 40
+    assert text.count("a note of many words a note") == 4 * 10
+    assert text.count(r"\label") == 1
+    assert text.count("(continued)") == text.count(r"\begin{table}") - 1
+    assert_on_the_page([text], tmp_path)
+
+
+@needs_latex
+def test_many_columns_go_beneath_with_their_groups_and_the_names(tmp_path: Path) -> None:
+    text = latex(WIDE)
+    assert text.count(r"\begin{tabular}") == 3
+    assert text.count("PAC & 375") == 3
+    assert [text.count(f"{{group {i}}}") for i in range(3)] == [1, 1, 1]
+    assert_on_the_page([text], tmp_path)
+    one = replace(WIDE, columns=[replace(column, group="") for column in WIDE.columns])
+    assert_on_the_page([latex(one)], tmp_path)
+
+
+def test_latex_escapes_what_tex_would_read() -> None:
+    row = next(line for line in latex(TABLE).splitlines() if line.startswith("a"))
+    assert row.startswith(r"a\textbar{}b \textasciitilde{}\textasciicircum{}\textbackslash{} &")
 
 
 def test_ranks_are_within_a_group_and_by_what_is_printed() -> None:
@@ -132,3 +165,5 @@ def test_ranks_are_within_a_group_and_by_what_is_printed() -> None:
     marked = ranked(columns, rows, ["a", "a", "a", "b", "b", "b"])
     assert [row[0].rank for row in marked] == [1, 1, 2, 0, 1, 2]
     assert ranked([Column("x")], rows, [0] * 6) == rows
+    apart = [[replace(rows[0][0], competes=False)], *rows[1:]]
+    assert [row[0].rank for row in ranked(columns, apart, [0] * 6)] == [0, 1, 2, 0, 0, 0]

@@ -7,31 +7,26 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_results import (
-    cell,
-    crf_results,
-    depth_results,
-    record,
-    results,
-    write_pictures,
-    write_run,
-)
+from made_results import cell, crf_results, depth_results, operator_results, record, results
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.text import Text
 
 from pacbench.report.build import table_of
 from pacbench.report.plots import FIGURES, figures_of
 from pacbench.report.plots.curves import exponent
-from pacbench.report.plots.pictures import telling_window
-from pacbench.report.plots.style import Looks, log_axis
+from pacbench.report.plots.measures import runtime_ms
+from pacbench.report.plots.names import legend_names
+from pacbench.report.plots.style import Looks, log_axis, reach
 from pacbench.report.plots.trade_off import pareto
-from pacbench.report.run import Results, read
+from pacbench.report.run import Results
 from pacbench.report.scores import paired_estimate, score_of
 from pacbench.report.write import write_figures
 from pacbench.store import RunFolder
-from pacbench.suite.schema import DataSpec
-from pacbench.timing.cost import Cost
-from pacbench.timing.peak import Peak
+from pacbench.suite.cells import Cell
+from pacbench.suite.schema import DataSpec, Outputs
+from pacbench.timing import Timing
 
 BASE = [0.45 + 0.02 * i for i in range(6)]
 UNARY = record(cell("unary", label="Unaries only", backend="none"), BASE, 1e-7)
@@ -75,13 +70,6 @@ def size_results() -> Results:
     return results(made, name="scaling")
 
 
-def operator_results(device: str = "cpu") -> Results:
-    of = cell("pac_conv2d", task="op", threads=1, device=device, paper_row=None)
-    made = record(of, metrics={}, images=[], cost=Cost(flops=2e9, bytes=1e8))
-    peak = Peak(threads=1, flops_per_second=5e10, bytes_per_second=5e9)
-    return replace(results([made], name="ops"), peaks=[peak])
-
-
 MADE = {
     "crf": (crf_results(), {"trade-off", "timings"}),
     "depth": (depth_results(), {"trade-off", "factor", "timings"}),
@@ -92,43 +80,183 @@ MADE = {
 }
 
 
+UNITS = (
+    "ms", "MB", "%", "cm", "px", "×", "count", "pixels", "megapixels", "percentage points",
+    "FLOP/byte", "GFLOP/s",
+)  # fmt: skip
+
+
 @pytest.mark.parametrize("name", MADE)
 def test_figures_are_drawn_from_what_there_is(name: str) -> None:
     made, expected = MADE[name]
-    drawn = dict(figures_of(made))
-    assert set(drawn) == expected
-    for figure in drawn.values():
-        for panel in figure.axes:
-            assert ", " in panel.get_xlabel(), panel.get_xlabel()  # every axis has its unit
-            assert ", " in panel.get_ylabel() or panel.get_yticklabels()
+    assert {figure for figure, _ in figures_of(made)} == expected
+
+
+def test_every_kind_of_figure_has_a_case() -> None:
+    assert {kind for _, kinds in MADE.values() for kind in kinds} == set(FIGURES)
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_every_axis_has_a_unit(name: str) -> None:
+    """But for rows, which have names."""
+    for kind, figure in figures_of(MADE[name][0]):
+        labels = [panel.get_xlabel() for panel in figure.axes]
+        if kind != "timings":
+            labels += [panel.get_ylabel() for panel in figure.axes]
+        assert labels
+        for label in labels:
+            assert label.rpartition(", ")[2] in UNITS, f"{kind}: {label!r}"
+
+
+def drawn(kind: str, made: Results) -> Figure:
+    figure = FIGURES[kind](made)
+    assert figure is not None
+    return figure
 
 
 def legend(figure: Figure) -> list[str]:
-    return [text.get_text() for text in (figure.legends or [figure.axes[0].get_legend()])[0].texts]
+    return [text.get_text() for text in figure.legends[0].texts]
 
 
 def test_what_they_show() -> None:
-    trade_off = FIGURES["trade-off"](crf_results())
-    assert trade_off is not None
+    trade_off = drawn("trade-off", crf_results())
     assert [panel.get_title()[:9] for panel in trade_off.axes] == ["measured ", "the paper"]
-    names = ["Pareto front", "Full-CRF", "PAC-CRF, 32", "PAC-CRF, 16-64"]
+    names = ["Pareto front", "Full-CRF", "PAC-CRF, 32 (untrained)", "PAC-CRF, 16-64 (untrained)"]
     assert legend(trade_off) == names
-    by_factor = FIGURES["trade-off"](depth_results())
-    assert by_factor is not None
+    by_factor = drawn("trade-off", depth_results())
     assert [panel.get_title()[:14] for panel in by_factor.axes][1] == "measured, 8× ("
-    scaling = FIGURES["scaling"](size_results())
-    assert scaling is not None
-    assert legend(scaling) == ["conv_crf: 1.00, 1.00"]
+    scaling = drawn("scaling", size_results())
+    assert legend(scaling) == ["conv_crf (untrained): 1.00 ± 0.00; 1.00 ± 0.00"]
     assert scaling.legends[0].get_title().get_text() == (
-        "fitted exponents of the image size: of time, of memory"
+        "fitted exponents of the image size ± 95 %: of time; of memory"
     )
-    classes = FIGURES["classes"](size_results())
-    assert classes is not None
-    assert legend(classes) == ["conv_crf: 0.50, 2.00"]
-    roofline = FIGURES["roofline"](operator_results())
-    assert roofline is not None
-    assert roofline.axes[0].get_title() == "1 thread, measured peak: 50 GFLOP/s, 5.0 GB/s"
-    assert FIGURES["roofline"](operator_results("cuda")) is None  # the peak is the CPU's
+    classes = drawn("classes", size_results())
+    assert legend(classes) == ["conv_crf (untrained): –; –"]  # two points fit any power
+
+
+def test_of_memory_it_is_said_that_it_was_measured_once() -> None:
+    for kind, made in (("factor", depth_results()), ("scaling", size_results())):
+        runtime, memory = drawn(kind, made).axes[-2:]
+        assert memory.get_title() == "measured once, no interval"
+        assert bars_of(runtime)
+        assert not bars_of(memory)
+
+
+def bars_of(panel: Axes) -> list[tuple[float, float]]:
+    """The vertical bars that are seen: their lower and upper ends."""
+    ends = []
+    for container in panel.containers:
+        for collection in container.lines[2]:
+            for path in collection.get_paths():
+                (_, low), (_, high) = path.vertices
+                if np.isfinite(low + high) and high > low:
+                    ends.append((float(low), float(high)))
+    return ends
+
+
+def test_too_few_timings_are_a_point_without_a_bar() -> None:
+    made = crf_results()
+    few = [
+        each.model_copy(update={"timing": Timing.of([[0.1]], race="r")}) for each in made.records
+    ]
+    assert few[1].timing is not None
+    assert few[1].timing.interval is None
+    estimate = runtime_ms(few[1])
+    assert estimate == (100, -np.inf, np.inf)
+    assert np.isnan(reach([estimate])).all()
+    assert drawn("trade-off", replace(made, records=few)).axes[0].containers
+
+
+def words(figure: Figure) -> set[str]:
+    """All that is written in a figure."""
+    return {text.get_text() for text in figure.findobj(Text) if isinstance(text, Text)}
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [(name, kind) for name in MADE for kind in sorted(MADE[name][1])]
+)
+def test_rows_that_a_suite_leaves_out_are_in_no_figure(name: str, kind: str) -> None:
+    made = MADE[name][0]
+    last = made.records[-1].cell.method
+    more = [
+        each.model_copy(update={"id": f"{each.id}-", "cell": left_out(each.cell)})
+        for each in made.records
+        if each.cell.method == last
+    ]
+    all_of_them = replace(made, records=[*made.records, *more])
+    assert any("left out" in text for text in words(drawn(kind, all_of_them)))
+    rows = [each.cell.label for each in made.records]
+    chosen = made.suite.model_copy(update={"outputs": Outputs(rows=rows)})
+    shown = words(drawn(kind, replace(all_of_them, suite=chosen)))
+    assert not any("left out" in text for text in shown)
+    assert shown == words(drawn(kind, made))
+
+
+def left_out(cell: Cell) -> Cell:
+    return cell.model_copy(update={"method": "another", "label": "left out"})
+
+
+def test_scores_are_paired_with_what_they_are_shown_with() -> None:
+    """What images do to all methods is in no bar, nor what the unaries do."""
+    levels = [0.2, 0.9, 0.4, 0.7, 0.3, 0.8]
+    unary = record(cell("unary", backend="none"), [0.1, 0.2, 0.3, 0.1, 0.2, 0.3])
+    made = [
+        record(
+            cell("conv_crf", params={"n": n}, axes={"steps": n}),
+            [level * n / 8 for level in levels],
+        )
+        for n in (6, 7, 8)
+    ]
+    alike = results([unary, *made], name="steps")
+    for kind in ("trade-off", "steps"):
+        bars = bars_of(drawn(kind, alike).axes[0])
+        assert len(bars) == 3
+        assert max(high - low for low, high in bars) < 12  # points, of some 60 without pairing
+
+
+def test_dilation_has_a_bar_for_every_method() -> None:
+    (panel,) = drawn("dilation", dilation_results()).axes
+    assert len(bars_of(panel)) == 3 + 1
+    assert not panel.patches  # no bands
+    assert legend(panel.figure) == ["PAC-CRF, one dilation (untrained)", "Conv-CRF (untrained)"]
+
+
+def test_measured_and_printed_scores_are_the_same_quantity() -> None:
+    gain = "gain in mIoU, percentage points"
+    assert [p.get_ylabel() for p in drawn("trade-off", crf_results()).axes] == [gain, gain]
+    steps = drawn("trade-off", step_results())
+    assert [p.get_ylabel() for p in steps.axes] == ["mIoU, %", "mIoU, %"]
+    alone = drawn("trade-off", dilation_results())
+    assert [p.get_ylabel() for p in alone.axes] == [gain]
+
+
+def test_a_front_of_one_point_is_no_line() -> None:
+    best = record(cell("conv_crf"), gained(0.1), 0.1)
+    worse = record(cell("crf_rnn"), gained(0.05), 0.2)
+    figure = drawn("trade-off", results([UNARY, best, worse]))
+    assert legend(figure) == ["conv_crf (untrained)", "crf_rnn (untrained)"]
+
+
+def test_legends_show_markers_without_error_bars() -> None:
+    for kind, made in (("trade-off", crf_results()), ("factor", depth_results())):
+        handles = drawn(kind, made).legends[0].legend_handles
+        assert all(isinstance(handle, Line2D) for handle in handles)
+        assert "o" in [handle.get_marker() for handle in handles]
+
+
+def test_legends_tell_what_is_untrained_and_where() -> None:
+    made = [
+        each.model_copy(
+            update={"cell": each.cell.model_copy(update={"params": {"weights": weights}})}
+        )
+        for each in depth_results().records
+        for weights in [None if each.cell.axes["factor"] == 16 else "made"]
+    ]
+    names = ["BICUBIC", *(f"{n} (untrained at 16×)" for n in ("DJF_OURS", "PAC_LITE", "PAC"))]
+    assert legend(drawn("factor", replace(depth_results(), records=made))) == names
+    assert [*dict.fromkeys(legend_names(made, ["factor"]).values())][-3:] == [
+        "PAC (factor 4)", "PAC (factor 8)", "PAC (factor 16) (untrained)",
+    ]  # fmt: skip
 
 
 def looks_of(panel: Axes) -> list[tuple[str, str]]:
@@ -139,9 +267,7 @@ def looks_of(panel: Axes) -> list[tuple[str, str]]:
 
 def test_points_are_told_apart_by_marker_as_well_and_alike_in_both_panels() -> None:
     for made in (crf_results(), step_results()):
-        figure = FIGURES["trade-off"](made)
-        assert figure is not None
-        measured, paper = map(looks_of, figure.axes)
+        measured, paper = map(looks_of, drawn("trade-off", made).axes)
         assert len({marker for _, marker in measured}) == len(measured)
         assert measured == paper
 
@@ -151,19 +277,17 @@ def test_hot_swapping_shows_the_network_that_it_starts_from() -> None:
         record(cell(row, task="hotswap"), [level + 0.01 * i for i in range(4)], seconds)
         for row, level, seconds in (("fcn8s", 0.5, 0.04), ("pac_fcn", 0.52, 0.041))
     ]
-    figure = FIGURES["trade-off"](results(made, paper_table="tab_hotswap"))
-    assert figure is not None
-    assert legend(figure) == ["Pareto front", "fcn8s", "pac_fcn"]
+    figure = drawn("trade-off", results(made, paper_table="tab_hotswap"))
+    names = ["Pareto front", "fcn8s (untrained)", "pac_fcn (untrained)"]
+    assert legend(figure) == names
     assert [panel.get_ylabel() for panel in figure.axes] == ["mIoU, %", "mIoU, %"]
 
 
 def test_errors_of_networks_that_only_their_cost_is_told_of_are_not_shown() -> None:
     networks = depth_results(paper_table="tab_upsample_arch")
     assert FIGURES["trade-off"](networks) is None
-    figure = FIGURES["factor"](networks)
-    assert figure is not None
-    labels = [panel.get_ylabel() for panel in figure.axes]
-    assert labels == ["runtime per image, ms", "peak memory, MB"]
+    labels = [panel.get_ylabel() for panel in drawn("factor", networks).axes]
+    assert labels == ["runtime per image, ms", "peak memory of a call, MB"]
 
 
 @pytest.mark.parametrize(
@@ -197,33 +321,6 @@ def test_every_format_is_written(tmp_path: Path) -> None:
     assert paths[0].read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    ("made", "names"),
-    [
-        (crf_results(), ["pictures"]),
-        (depth_results(), ["pictures-x4", "pictures-x8", "pictures-x16"]),
-    ],
-    ids=["crf", "depth"],
-)
-def test_picture_rows(made: Results, names: list[str], tmp_path: Path) -> None:
-    folder = write_run(made, tmp_path)
-    write_pictures(made, folder)
-    drawn = {n: f for n, f in figures_of(read(RunFolder(folder))) if n.startswith("pictures")}
-    assert list(drawn) == names
-    first = drawn[names[0]]
-    titles = [panel.get_title() for panel in first.axes if panel.get_title()]
-    if made.suite.task == "crf":
-        assert titles == [
-            "image", "truth", "Unaries only", "Full-CRF", "PAC-CRF, 32", "PAC-CRF, 16-64",
-        ]  # fmt: skip
-        assert len(first.axes) == 2 * 6
-    else:
-        assert titles == ["input", "guide", "BICUBIC", "DJF_OURS", "PAC_LITE", "PAC", "truth"]
-        assert len(first.axes) == 2 * 2 * 7
-        images = [panel.get_images()[0].get_array() for panel in first.axes if panel.get_images()]
-        assert {image.shape[:2] for image in images} == {(19, 25)}  # crops of 48 × 64
-
-
 def test_methods_look_different() -> None:
     looks = Looks([])
     assert len({tuple(looks[str(i)].values()) for i in range(40)}) == 40
@@ -251,17 +348,9 @@ def test_the_pareto_front() -> None:
     assert pareto(points, more_is_better=False) == [3, 0, 1]
 
 
-def test_exponents() -> None:
+def test_exponents_have_intervals_that_tell_what_the_fit_leaves() -> None:
     sizes = [1.0, 4.0, 9.0]
-    assert exponent(sizes, [3 * size**1.5 for size in sizes]) == pytest.approx(1.5)
-
-
-def test_the_telling_window_is_where_errors_differ() -> None:
-    quiet, loud = np.zeros((2, 50, 100), dtype=np.float32)
-    loud[30:45, 70:95] = 1
-    rows, columns = telling_window([quiet, loud])
-    assert (rows.stop - rows.start, columns.stop - columns.start) == (20, 40)
-    assert rows.start <= 30
-    assert rows.stop >= 45
-    assert columns.start <= 70
-    assert columns.stop >= 95
+    assert exponent(sizes, [3 * size**1.5 for size in sizes]) == pytest.approx((1.5, 1.5, 1.5))
+    bent = exponent(sizes, [1.0, 4.0, 20.0])
+    assert bent.low < 0 < 1.2 < bent.value < 1.4 < 2 < bent.high  # one point more than the line has
+    assert exponent(sizes[:2], [1.0, 4.0]) == (pytest.approx(1), -np.inf, np.inf)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
 from pacbench.environment import Environment, capture
@@ -18,6 +20,7 @@ from pacbench.suite.cells import Cell
 from pacbench.suite.schema import DataSpec, Limits, Suite
 from pacbench.timing import Timing
 from pacbench.timing.cost import Cost
+from pacbench.timing.peak import Peak
 
 ENVIRONMENT = capture(2)
 CLASSES = 3
@@ -187,6 +190,18 @@ def depth_results(folder: Path | None = None, **suite: Any) -> Results:
     )
 
 
+def operator_results(device: str = "cpu") -> Results:
+    """An operator and a copy of memory on a machine whose peak is known."""
+    of = cell("pac_conv2d", task="op", threads=1, device=device, paper_row=None)
+    made = record(of, metrics={}, images=[], cost=Cost(flops=2e9, bytes=1e8))
+    copy = record(
+        of.model_copy(update={"method": "memory_copy", "label": "memory copy"}),
+        metrics={}, images=[], cost=Cost(flops=0, bytes=1e8),
+    )  # fmt: skip
+    peak = Peak(threads=1, flops_per_second=5e10, bytes_per_second=5e9)
+    return replace(results([made, copy], name="ops"), peaks=[peak])
+
+
 def write_run(made: Results, root: Path) -> Path:
     """The run folder that holds these results."""
     info = RunInfo(
@@ -205,21 +220,61 @@ def write_run(made: Results, root: Path) -> Path:
     return folder.path
 
 
+def flow_results(folder: Path | None = None, **suite: Any) -> Results:
+    """Seven methods on two images at a factor of 4; JBU and SDF are best, PAC is trained."""
+    levels = {
+        "bilinear": 2.0, "mrf": 1.5, "gf": 1.6, "jbu": 0.8, "sdf": 0.9, "djf_ours": 1.4, "pac": 1.2,
+    }  # fmt: skip
+    records = [
+        record(
+            cell(
+                method,
+                task="upsample",
+                label=method.upper(),
+                params={"weights": "made" if method == "pac" else None},
+                protocol={"target": "flow", "factor": 4},
+            ),
+            [level, 1.1 * level],
+            level / 100,
+            "epe",
+            protocol="scenes-1; flow,bilinear,x4; epe:px",
+        )
+        for method, level in levels.items()
+    ]
+    return results(records, folder, **{"name": "flow", "paper_table": "tab_upsample_flow", **suite})
+
+
 def write_pictures(made: Results, folder: Path, size: tuple[int, int] = (48, 64)) -> None:
     """Pictures of two samples in the run folder, as workers keep them: noise, but of the kind."""
     random = np.random.default_rng(0)
-    height, width = size
     for sample in ("image-0", "image-1"):
         place = folder / "pictures" / sample
         place.mkdir(parents=True, exist_ok=True)
-        names = ["image", "truth"]
+        Image.fromarray(_blocks(random, size)).save(place / "image.png")
         for each in made.records:
-            if each.ok:
-                names.append(each.id)
-                if each.cell.task == "upsample":
-                    part = str(each.protocol).split("; ")[1]
-                    names += [f"{each.id}-error", f"input,{part}"]
-        for name in dict.fromkeys(names):
-            blocks = random.integers(0, 255, (height // 8, width // 8, 3), dtype=np.uint8)
-            pixels = blocks.repeat(8, axis=0).repeat(8, axis=1)
-            Image.fromarray(pixels).save(place / f"{name}.png")
+            if each.ok and each.cell.task == "upsample":
+                _write_maps(random, size, place, each)
+            elif each.ok:
+                Image.fromarray(_blocks(random, size)).save(place / f"{each.id}.png")
+                Image.fromarray(_blocks(random, size)).save(place / "truth.png")
+
+
+def _write_maps(
+    random: np.random.Generator, size: tuple[int, int], place: Path, of: Record
+) -> None:
+    """An output that is off by as much as its score; a corner of the truth is not known."""
+    channels = 2 if of.cell.protocol["target"] == "flow" else 1
+    truth = np.linspace(1, 3, channels * size[0] * size[1], dtype=np.float32)
+    truth = truth.reshape(channels, *size)
+    noise = random.normal(size=truth.shape) * next(iter(of.metrics.values())) / 100
+    np.save(place / f"{of.id}.npy", (truth + noise).astype(np.float32))
+    np.save(place / f"input,{str(of.protocol).split('; ')[1]}.npy", truth)
+    truth[:, :4, :4] = np.nan
+    np.save(place / "truth.npy", truth)
+
+
+def _blocks(random: np.random.Generator, size: tuple[int, int]) -> NDArray[np.uint8]:
+    """(H, W, 3) squares of eight pixels in any colour."""
+    height, width = size
+    blocks = random.integers(0, 255, (height // 8, width // 8, 3), dtype=np.uint8)
+    return blocks.repeat(8, axis=0).repeat(8, axis=1)

@@ -26,6 +26,17 @@ def test_summary() -> None:
     assert json.loads(timing.model_dump_json())["throughput"] == pytest.approx(0.5)
 
 
+def test_samples_tell_the_interval_whatever_a_record_says() -> None:
+    timing = Timing.of([[1.0, 1.1, 0.9] * 4])
+    content = json.loads(timing.model_dump_json())
+    assert tuple(content["interval"]) == timing.interval
+    for said in ([1.0, 1.0], None):  # as earlier versions did
+        assert Timing.model_validate({**content, "interval": said}).interval == timing.interval
+    few = Timing.of([[1.0, 1.1, 0.9]])
+    assert few.interval is None
+    assert json.loads(few.model_dump_json())["interval"] is None
+
+
 def test_steady_timings_are_trusted() -> None:
     assert Timing.of([[1.0, 1.01, 0.99] * 5]).unstable == ""
 

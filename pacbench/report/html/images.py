@@ -9,12 +9,15 @@ from pathlib import Path
 from matplotlib.figure import Figure
 from PIL import Image
 
+from pacbench.data.show import Picture
 from pacbench.report.plots.style import save
 
 WIDEST = 720
 """Pixels; pictures that are wider are shrunk to it."""
 
 QUALITY = 80
+FEW = 64
+"""Of WebP, out of 100; colours of which a picture of labels has no more."""
 
 
 def of_plot(figure: Figure) -> str:
@@ -24,18 +27,28 @@ def of_plot(figure: Figure) -> str:
     return _url("svg+xml", buffer.getvalue())
 
 
-def of_picture(source: Path | io.BytesIO, widest: int = WIDEST) -> str:
-    """A picture: as it is where that is smaller, as label maps are, else as WebP."""
+def of_picture(picture: Picture) -> str:
+    """A picture to look at beside others."""
+    image = Image.fromarray(picture)
+    if image.width > WIDEST:
+        image = image.resize((WIDEST, round(image.height * WIDEST / image.width)))
+    return _packed(image)
+
+
+def of_sheet(source: Path | io.BytesIO) -> str:
+    """A figure of pictures, of which none loses a pixel."""
     with Image.open(source) as opened:
-        image = opened.convert("RGB")
-    if image.width > widest:
-        image = image.resize((widest, round(image.height * widest / image.width)))
-    plain, packed = io.BytesIO(), io.BytesIO()
-    image.save(plain, "PNG", optimize=True)
-    image.save(packed, "WEBP", quality=QUALITY)
-    kinds = {"png": plain.getvalue(), "webp": packed.getvalue()}
-    kind = min(kinds, key=lambda name: len(kinds[name]))
-    return _url(kind, kinds[kind])
+        return _packed(opened.convert("RGB"))
+
+
+def _packed(image: Image.Image) -> str:
+    """Exactly, as PNG, where colours are as few as those of labels; else as WebP."""
+    buffer = io.BytesIO()
+    if image.getcolors(FEW):
+        image.save(buffer, "PNG", optimize=True)
+        return _url("png", buffer.getvalue())
+    image.save(buffer, "WEBP", quality=QUALITY)
+    return _url("webp", buffer.getvalue())
 
 
 def _url(kind: str, content: bytes) -> str:

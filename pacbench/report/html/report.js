@@ -1,69 +1,85 @@
-// Sorting, filtering, zooming, comparing and the theme of a report; everything else is plain HTML.
+// Sorting, filtering, zooming, comparing and copying; everything else is plain HTML.
 "use strict";
 
-const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 
-// Theme: the reader's own setting, until the button says otherwise.
-const darkness = matchMedia("(prefers-color-scheme: dark)");
-const setTheme = (dark) => { document.documentElement.dataset.theme = dark ? "dark" : "light"; };
-setTheme(darkness.matches);
-darkness.addEventListener("change", (event) => setTheme(event.matches));
-document.getElementById("theme").addEventListener("click", () => {
-  setTheme(document.documentElement.dataset.theme !== "dark");
+document.getElementById("theme").addEventListener("click", switchTheme);
+
+// What is wider than its place scrolls in a box, whose edges tell that there is more.
+function tellMore(scroll) {
+  const left = scroll.scrollLeft > 1;
+  const right = scroll.scrollLeft + scroll.clientWidth < scroll.scrollWidth - 1;
+  scroll.parentElement.dataset.more = [left && "left", right && "right"].filter(Boolean).join(" ");
+}
+const sizes = new ResizeObserver((entries) => {
+  for (const entry of entries) tellMore(entry.target.closest(".scroll"));
 });
+for (const scroll of all(".scroll")) {
+  scroll.addEventListener("scroll", () => tellMore(scroll), { passive: true });
+  sizes.observe(scroll);
+  sizes.observe(scroll.firstElementChild);
+}
 
 // Tables: a heading sorts its column, first up, then down; cells without a value stay last.
 function sortBy(table, heading) {
   const column = Number(heading.dataset.column);
   const down = heading.getAttribute("aria-sort") === "ascending";
-  const key = (row) => row.cells[column].dataset.value ?? "";
-  const numeric = all("tr", table.tBodies[0]).every((row) => key(row) === "" || !isNaN(key(row)));
+  const compare = heading.hasAttribute("data-numbers")
+    ? (one, other) => one - other
+    : (one, other) => one.localeCompare(other, undefined, { numeric: true });
+  const key = (row) => row.cells[column].dataset.value;
   const rows = all("tr", table.tBodies[0]).sort((first, second) => {
     const [one, other] = [key(first), key(second)];
-    if (one === "" || other === "") return (one === "") - (other === "");
-    const order = numeric ? one - other : one.localeCompare(other, undefined, { numeric: true });
-    return down ? -order : order;
+    if (one === undefined || other === undefined) return (one === undefined) - (other === undefined);
+    return down ? compare(other, one) : compare(one, other);
   });
   for (const other of all("th[aria-sort]", table)) other.removeAttribute("aria-sort");
   heading.setAttribute("aria-sort", down ? "descending" : "ascending");
   table.tBodies[0].append(...rows);
 }
-
 for (const heading of all("th[data-column]")) {
   heading.firstElementChild.addEventListener("click", () => sortBy(heading.closest("table"), heading));
 }
 
+// Filters: what has all words stays; what is folded opens where it has any such, and folds again.
 for (const input of all("input[data-filters]")) {
-  const rows = all("tbody tr", document.getElementById(input.dataset.filters));
+  const place = document.getElementById(input.dataset.filters);
+  const rows = all("tbody tr, .commands > li", place);
+  const folds = all("details", place);
   const count = input.parentElement.querySelector("output");
   input.addEventListener("input", () => {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-    let shown = 0;
     for (const row of rows) {
-      const text = row.textContent.toLowerCase();
+      const text = (row.dataset.words ?? row.textContent).toLowerCase(); // each command says "pacbench"
       row.hidden = !words.every((word) => text.includes(word));
-      shown += !row.hidden;
     }
+    for (const fold of folds) fold.open = words.length > 0 && fold.querySelector("li:not([hidden])") !== null;
+    const shown = rows.filter((row) => !row.hidden).length;
     count.textContent = words.length ? `${shown} of ${rows.length} rows` : "";
   });
 }
 
-// Figures: a click opens one as large as the window; + and - zoom, Escape closes.
+// Figures: a click opens one as large as the window holds; + and - zoom, 0 fits it again, Escape closes.
 const dialog = document.getElementById("zoom");
-const [title, picture] = [dialog.querySelector("span"), dialog.querySelector("img")];
+const [title, canvas, picture] = ["span", ".canvas", "img"].map((part) => dialog.querySelector(part));
 let scale = 1;
-const zoom = (to) => {
+function zoom(to) {
   scale = Math.min(8, Math.max(0.25, to));
-  picture.style.width = `${100 * scale}%`;
-};
+  const { naturalWidth: width, naturalHeight: height } = picture;
+  canvas.style.overflow = "hidden"; // so that the room is that without scroll bars
+  const fit = Math.min(canvas.clientWidth / width, canvas.clientHeight / height);
+  canvas.style.overflow = "";
+  picture.style.width = `${Math.floor(fit * scale * width)}px`;
+}
 for (const button of all("figure button")) {
-  button.addEventListener("click", () => {
+  button.addEventListener("click", async () => {
     const shown = button.querySelector("img");
     picture.src = shown.src;
     picture.alt = shown.alt;
     title.textContent = shown.alt;
-    zoom(1);
     dialog.showModal();
+    await picture.decode();
+    zoom(1);
   });
 }
 for (const button of all("[data-zoom]", dialog)) {
@@ -75,6 +91,7 @@ dialog.addEventListener("keydown", (event) => {
   if (event.key === "-") zoom(scale / 1.5);
   if (event.key === "0") zoom(1);
 });
+addEventListener("resize", () => { if (dialog.open) zoom(scale); });
 
 // Pictures: two of a row's pictures over each other, a slider between them.
 for (const compare of all(".compare")) {
@@ -83,13 +100,18 @@ for (const compare of all(".compare")) {
   const [left, right] = all("select", compare);
   const stage = compare.querySelector(".stage");
   const slider = compare.querySelector("input[type=range]");
+  const name = (select) => select.selectedOptions[0].textContent;
+  const move = () => {
+    stage.style.setProperty("--at", `${slider.value}%`);
+    slider.setAttribute("aria-valuetext", `${slider.value} % ${name(left)}, the rest ${name(right)}`);
+  };
   const show = () => {
     for (const [image, select] of [[under, left], [over, right]]) {
       image.src = pictures[select.value];
-      image.alt = select.selectedOptions[0].textContent;
+      image.alt = `${compare.getAttribute("aria-label")}: ${name(select)}`;
     }
+    move();
   };
-  const move = () => stage.style.setProperty("--at", `${slider.value}%`);
   left.addEventListener("change", show);
   right.addEventListener("change", show);
   slider.addEventListener("input", move);
@@ -102,20 +124,20 @@ for (const compare of all(".compare")) {
     stage.setPointerCapture(event.pointerId);
     follow(event);
     stage.onpointermove = follow;
-    stage.onpointerup = () => { stage.onpointermove = null; };
+    stage.onpointerup = stage.onpointercancel = () => { stage.onpointermove = null; };
   });
   show();
-  move();
 }
 
 // Commands: copied with a click, or selected where a browser does not let files copy.
-for (const button of all("button[data-copy]")) {
+for (const button of all(".commands button")) {
+  const code = button.closest("li").querySelector("code");
   button.addEventListener("click", async () => {
     try {
-      await navigator.clipboard.writeText(button.dataset.copy);
+      await navigator.clipboard.writeText(code.textContent);
       button.textContent = "copied";
     } catch {
-      getSelection().selectAllChildren(button.closest("tr").querySelector("code"));
+      getSelection().selectAllChildren(code);
       button.textContent = "selected";
     }
     setTimeout(() => { button.textContent = "copy"; }, 1500);

@@ -10,23 +10,40 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from scipy.stats import linregress, t
 
 from pacbench.record import Record
-from pacbench.report.build import column_names
+from pacbench.report.build import chosen_rows, column_names
 from pacbench.report.naming import SIZE_AXIS, varying_axes
 from pacbench.report.paper import paper_figures
+from pacbench.report.plots.measures import (
+    GAIN,
+    Measure,
+    alone,
+    memory_mb,
+    paired_gain,
+    runtime_ms,
+    without_baselines,
+)
+from pacbench.report.plots.names import legend_names, mark
 from pacbench.report.plots.style import PAPER, Looks, legend_below, log_axis, panels, reach
 from pacbench.report.run import Results
-from pacbench.report.scores import Score, evidence, gain_over_baseline, paired_estimate, score_of
+from pacbench.report.scores import paired_estimate, score_of
 from pacbench.timing.intervals import Estimate
 
-Measure = Callable[[Record], Estimate | None]
 Curve = list[tuple[float, Record]]
 Curves = dict[str, Curve]
 
 DASHES = ("--", ":", "-.")
 APART = 0.03
-"""Octaves from a method to the next, of those that stand beside each other at a factor."""
+ASIDE = 0.4
+"""Octaves from a method to the next: of those that stand beside each other at a factor, and of
+those that stand aside of dilations."""
+
+PAIRED = "bars: 95 %, paired over images"
+OF_MEDIAN = "bars: 95 % of the median"
+ONCE = "measured once, no interval"
+ONE_KERNEL = "PAC-CRF, one dilation"
 
 
 def against_factor(results: Results) -> Figure | None:
@@ -35,18 +52,19 @@ def against_factor(results: Results) -> Figure | None:
     Methods stand beside each other at each factor, so that their intervals can be told apart. The
     error is left out where the suite's table has no scores, as of untrained networks.
     """
-    score = score_of(results.records)
-    curves = _curves(results.records, "factor")
+    records = chosen_rows(results)
+    score = score_of(records)
+    curves = _curves(records, "factor")
     if score is None or not curves or results.suite.task != "upsample":
         return None
     factors = sorted({x for curve in curves.values() for x, _ in curve})
     measures: list[tuple[str, str, Measure]] = [
-        ("runtime per image, ms", "95 % intervals", runtime_ms),
-        ("peak memory, MB", "of one call", memory_mb),
+        ("runtime per image, ms", OF_MEDIAN, runtime_ms),
+        ("peak memory of a call, MB", ONCE, memory_mb),
     ]
     if "score" in column_names(results.suite):
-        paired = partial(paired_estimate, records=results.records, score=score)
-        measures.insert(0, (score.title, "95 % intervals, paired", paired))
+        paired = partial(paired_estimate, records=records, score=score)
+        measures.insert(0, (score.title, PAIRED, paired))
     looks, shown = Looks(list(curves)), _side_by_side(curves)
     with panels(len(measures)) as (figure, axes):
         for panel, (label, title, measure) in zip(axes, measures, strict=True):
@@ -59,20 +77,25 @@ def against_factor(results: Results) -> Figure | None:
 
 
 def against_steps(results: Results) -> Figure | None:
-    """mIoU and runtime against mean-field steps: measured, and the paper's."""
-    score = score_of(results.records)
-    curves = _curves(results.records, "steps")
+    """mIoU and runtime against mean-field steps: measured, and the paper's.
+
+    The intervals of scores are paired over the steps of a method, which is what is compared here.
+    """
+    records = chosen_rows(results)
+    score = score_of(records)
+    curves = _curves(records, "steps")
     if score is None or not curves:
         return None
     looks = Looks(list(curves))
     paper = _paper_curves(results, curves)
     with panels(2, 2 if paper else 1) as (figure, axes):
-        _lines(axes[0], curves, lambda r: _with_gain_bars(r, results, score), looks)
+        for name, curve in curves.items():
+            sweep = [record for _, record in curve]
+            paired = partial(paired_estimate, records=sweep, score=score)
+            _lines(axes[0], {name: curve}, paired, looks)
         _lines(axes[1], curves, runtime_ms, looks)
-        axes[0].set(ylabel=score.title, title="measured (bars: 95 % of the gain)")
-        axes[1].set(
-            ylabel="runtime per image, ms", title="measured (95 % intervals)", ylim=(0, None)
-        )
+        axes[0].set(ylabel=score.title, title=f"measured ({PAIRED})")
+        axes[1].set(ylabel="runtime per image, ms", title=f"measured ({OF_MEDIAN})", ylim=(0, None))
         for panel, kind in zip(axes[2:], ("value", "runtime_ms"), strict=False):
             for name, points in paper.items():
                 shown = [(x, getattr(figures, kind)) for x, figures in points]
@@ -90,55 +113,57 @@ def against_steps(results: Results) -> Figure | None:
 
 
 def against_dilation(results: Results) -> Figure | None:
-    """Gain of PAC-CRF with one kernel against its dilation; other methods as lines across."""
-    score = score_of(results.records)
+    """Gain of PAC-CRF with one kernel against its dilation; other methods aside, lines across."""
+    records = without_baselines(chosen_rows(results), results.records)
+    score = score_of(records)
     if score is None:
         return None
     gains = {
-        record.id: gained.estimate()
-        for record in results.records
-        if (gained := gain_over_baseline(record, results.records, score)) is not None
+        record.id: gain
+        for record in records
+        if (gain := paired_gain(record, records, results.records, score)) is not None
     }
     single = [
-        (record.cell.params["dilations"][0], record)
-        for record in results.records
+        (float(record.cell.params["dilations"][0]), record)
+        for record in records
         if record.id in gains and len(record.cell.params.get("dilations", [])) == 1
     ]
     if len({dilation for dilation, _ in single}) < 3:
         return None
     single.sort(key=lambda pair: pair[0])
-    shown = {record.id for _, record in single}
-    others = [r for r in results.records if r.id in gains and r.id not in shown]
-    looks = Looks(["PAC-CRF, one dilation", *(record.cell.label for record in others)])
+    swept = {record.id for _, record in single}
+    others = [record for record in records if record.id in gains and record.id not in swept]
+    name, names = f"{ONE_KERNEL}{mark([r for _, r in single])}", legend_names(others)
+    looks = Looks([name, *names.values()])
+    dilations = [x for x, _ in single]
     with panels(1) as (figure, (panel,)):
-        estimates = [gains[record.id] for _, record in single]
-        name = "PAC-CRF, one dilation"
-        _errorbars(panel, [x for x, _ in single], estimates, looks[name], name)
-        for number, record in enumerate(others):
-            gain, colour = gains[record.id], looks[record.cell.label]["color"]
-            dashes = DASHES[number % len(DASHES)]
-            panel.axhline(gain.value, color=colour, linestyle=dashes, label=record.cell.label)
-            if np.isfinite(gain.high - gain.low):
-                panel.axhspan(gain.low, gain.high, color=colour, alpha=0.08, linewidth=0)
+        _errorbars(panel, dilations, [gains[r.id] for _, r in single], looks[name], name)
+        for number, record in enumerate(others, start=1):
+            look, place = looks[names[record.id]], dilations[-1] * 2 ** (ASIDE * number)
+            _errorbars(panel, [place], [gains[record.id]], look, names[record.id])
+            panel.plot(
+                [dilations[0], place], [gains[record.id].value] * 2, color=look["color"],
+                linestyle=DASHES[number % len(DASHES)], linewidth=0.8, zorder=1,
+            )  # fmt: skip
         panel.set_xscale("log", base=2)
-        panel.set_xticks([x for x, _ in single], [str(x) for x, _ in single])
+        panel.set_xticks(dilations, [f"{x:g}" for x in dilations])
         panel.minorticks_off()
         panel.set_xlabel("dilation, pixels")
-        panel.set_ylabel("gain in mIoU, percentage points")
-        panel.set_title("measured (95 % intervals over images)")
+        panel.set_ylabel(GAIN)
+        panel.set_title(f"measured ({PAIRED})")
         legend_below(figure)
     return figure
 
 
 def against_size(results: Results) -> Figure | None:
     """Runtime and peak memory against pixels in log-log, with the exponents of power laws."""
-    curves = _curves(results.records, SIZE_AXIS, lambda size: float(np.prod(size)) / 1e6)
+    curves = _curves(chosen_rows(results), SIZE_AXIS, lambda size: float(np.prod(size)) / 1e6)
     return _scaling(curves, "image size, megapixels")
 
 
 def against_classes(results: Results) -> Figure | None:
     """Runtime and peak memory against the number of classes, likewise."""
-    return _scaling(_curves(results.records, "data.classes"), "classes, count")
+    return _scaling(_curves(chosen_rows(results), "data.classes"), "classes, count")
 
 
 def _scaling(curves: Curves, label: str) -> Figure | None:
@@ -148,55 +173,45 @@ def _scaling(curves: Curves, label: str) -> Figure | None:
     looks = Looks(list(curves))
     named = {f"{name}: {_powers(curve)}": (name, curve) for name, curve in curves.items()}
     with panels(2) as (figure, axes):
-        for panel, measure, title in zip(
-            axes, (runtime_ms, memory_mb), ("runtime, ms", "peak memory, MB"), strict=True
+        for panel, measure, axis, title in zip(
+            axes,
+            (runtime_ms, memory_mb),
+            ("runtime per image, ms", "peak memory of a call, MB"),
+            (OF_MEDIAN, ONCE),
+            strict=True,
         ):
             for text, (name, curve) in named.items():
                 _lines(panel, {text: curve}, measure, {text: looks[name]})
             log_axis(panel, "x", label)
-            log_axis(panel, "y", title)
+            log_axis(panel, "y", axis)
+            panel.set_title(title)
         what = label.partition(",")[0]
-        legend_below(figure, f"fitted exponents of the {what}: of time, of memory")
+        legend_below(figure, f"fitted exponents of the {what} ± 95 %: of time; of memory")
     return figure
 
 
 def _powers(curve: Curve) -> str:
-    """``1.02, 0.98``: the exponents of time and of memory; a dash where there are no two points."""
+    """``1.02 ± 0.10; 0.98 ± 0.02``: the exponents of time and of memory."""
     told = []
     for measure in (runtime_ms, memory_mb):
         points = [(x, found.value) for x, record in curve if (found := measure(record))]
-        told.append(f"{exponent(*zip(*points, strict=True)):.2f}" if len(points) > 1 else "–")
-    return ", ".join(told)
+        power = exponent(*zip(*points, strict=True)) if len(points) > 1 else alone(math.nan)
+        bounded = math.isfinite(power.high)
+        told.append(f"{power.value:.2f} ± {power.high - power.value:.2f}" if bounded else "–")
+    return "; ".join(told)
 
 
-def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
-    """The power of ``sizes`` that fits ``values`` best, by least squares of the logarithms."""
-    return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
+def exponent(sizes: Sequence[float], values: Sequence[float]) -> Estimate:
+    """The power of ``sizes`` that fits ``values`` best, by least squares of the logarithms.
 
-
-def runtime_ms(record: Record) -> Estimate | None:
-    timing = record.timing
-    if timing is None:
-        return None
-    low, high = timing.interval or (timing.low, timing.high)
-    return Estimate(1e3 * timing.median, 1e3 * low, 1e3 * high)
-
-
-def memory_mb(record: Record) -> Estimate | None:
-    """The peak of one call; it has no spread worth a bar."""
-    if not record.memory:
-        return None
-    return Estimate(*[record.memory / 1e6] * 3)
-
-
-def _with_gain_bars(record: Record, results: Results, score: Score) -> Estimate | None:
-    """The score, with the interval of its gain over the baseline, where there is one."""
-    alone = evidence(record, score)
-    gained = gain_over_baseline(record, results.records, score)
-    if alone is None or gained is None:
-        return alone.estimate() if alone else None
-    value, low, high = gained.estimate()
-    return Estimate(alone.whole, alone.whole + low - value, alone.whole + high - value)
+    Its interval is Student's t of what the fit leaves; two points leave nothing, so that it is
+    unbounded.
+    """
+    fit = linregress(np.log(sizes), np.log(values))
+    if len(sizes) < 3:
+        return alone(float(fit.slope))
+    half = float(fit.stderr * t.ppf(0.975, len(sizes) - 2))
+    return Estimate(float(fit.slope), float(fit.slope) - half, float(fit.slope) + half)
 
 
 def _curves(
@@ -210,11 +225,18 @@ def _curves(
         for name in varying_axes(list(records))
         if name != axis
     }
+    along = [
+        record
+        for record in records
+        if axis in record.cell.axes
+        and record.ok
+        and all(record.cell.axes.get(name, value) == value for name, value in usual.items())
+    ]
+    names = legend_names(along)
     curves: Curves = {}
-    for record in records:
-        axes = record.cell.axes
-        if axis in axes and record.ok and all(axes.get(n, v) == v for n, v in usual.items()):
-            curves.setdefault(record.cell.label, []).append((position(axes[axis]), record))
+    for record in along:
+        place = position(record.cell.axes[axis])
+        curves.setdefault(names[record.id], []).append((place, record))
     for curve in curves.values():
         curve.sort(key=lambda pair: pair[0])
     return {name: curve for name, curve in curves.items() if len(curve) > 1}

@@ -10,12 +10,14 @@ from typing import IO, Any, Literal
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
 from pacbench.colours import PLOT_COLOURS
 from pacbench.timing.intervals import Estimate
 
+DPI = 130
 STYLE: Any = {
     "font.size": 9,
     "axes.titlesize": 9,
@@ -28,7 +30,7 @@ STYLE: Any = {
     "legend.frameon": False,
     "lines.markersize": 5,
     "lines.linewidth": 1.2,
-    "savefig.dpi": 130,
+    "savefig.dpi": DPI,
     "savefig.bbox": "tight",
     "figure.constrained_layout.use": True,
     "svg.hashsalt": "pacbench",
@@ -62,9 +64,13 @@ def panels(columns: int, rows: int = 1, **changes: Any) -> Iterator[tuple[Figure
 
 
 def save(figure: Figure, target: Path | IO[bytes], kind: str) -> None:
-    """Write a figure as png, pdf or svg, in the house style, undated."""
+    """Write a figure as png, pdf or svg, in the house style, undated.
+
+    One that was laid out by hand stays as it is; of others, the margins are cut.
+    """
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
-    with mpl.rc_context(STYLE):
+    margins = "tight" if figure.get_layout_engine() else "standard"
+    with mpl.rc_context({**STYLE, "savefig.bbox": margins}):
         figure.savefig(target, format=kind, metadata=undated.get(kind))
 
 
@@ -87,17 +93,21 @@ class Looks:
 
 
 def reach(estimates: Sequence[Estimate]) -> Any:
-    """Error bars (2, n) below and above; nothing where a bound is not known."""
+    """Error bars (2, n) below and above; none (NaN) where a bound is not known."""
     bars = np.array([[e.value - e.low, e.high - e.value] for e in estimates]).T
-    return np.where(np.isfinite(bars), bars, 0).clip(0)
+    return np.where(np.isfinite(bars), bars, np.nan).clip(0)
 
 
 def legend_below(figure: Figure, title: str | None = None) -> None:
-    """One legend for all panels, beneath them, in as many columns as are wide enough."""
+    """One legend for all panels, beneath them, in as many columns as are wide enough.
+
+    It shows lines and markers without error bars, whose caps would hide the markers.
+    """
     shown: dict[str, Any] = {}
     for panel in figure.axes:
         for handle, name in zip(*panel.get_legend_handles_labels(), strict=True):
-            shown.setdefault(name, handle)
+            bare = handle.lines[0] if isinstance(handle, ErrorbarContainer) else handle
+            shown.setdefault(name, bare)
     columns = max(1, int(figure.get_figwidth() * 14 / (max(map(len, shown)) + 6)))
     columns = min(columns, len(shown))
     lines = -(-len(shown) // columns) + bool(title)
