@@ -43,7 +43,8 @@ def made_run(suite_path: Path, overrides: list[str], folder: Path) -> Results | 
         metric = task.goal_of(protocol)
         scores = [0.5 + 0.01 * number] * int(suite.data.limit or 1)
         shown = f"{data.protocol}; {scorer.protocol}"
-        records.append(record(cell, scores, 0.1, metric, protocol=shown))
+        seconds = 0.1 + 0.01 * number
+        records.append(record(cell, scores, seconds, metric, protocol=shown))
         for sample in samples:
             pictures = scorer.pictures(_rough(sample, cell, COARSE + number), sample)
             _save(pictures, folder / "pictures" / sample.name, cell.id)
