@@ -1,6 +1,6 @@
 """MRF: the map that fits the samples and is smooth where the image is.
 
-Diebel & Thrun's energy, quadratic and so minimised exactly:
+Diebel & Thrun's energy, quadratic and so minimised to a thousandth of the map's range:
 
     E(u) = Σ_s (u_s − f_s)² + λ Σ_{ij} exp(−c |I_i − I_j|²) (u_i − u_j)²
 

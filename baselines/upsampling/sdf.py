@@ -37,7 +37,7 @@ class SDFilterParams(UpsampleParams):
     smoothness: float = Field(0.001, gt=0, description="λ, weight of smoothness")
     mu: float = Field(200.0, gt=0, description="μ, how fast smoothness ends with image contrast")
     nu: float = Field(3.0, gt=0, description="ν, how fast it ends with steps of the output")
-    steps: int = Field(5, ge=1, description="majorise-minimise steps")
+    steps: int = Field(10, ge=1, description="majorise-minimise steps")
 
 
 def sd_filter(

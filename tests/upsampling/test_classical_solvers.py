@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse.linalg import spsolve
 
 from pacbench.baselines.upsampling.conjugate_gradients import conjugate_gradients
 from pacbench.baselines.upsampling.fbs import BilateralGrid, bilateral_solver, bump_confidence
@@ -15,6 +16,7 @@ from pacbench.baselines.upsampling.pixel_graph import (
     SampledMap,
     Step,
     laplacian,
+    similarity,
     squared_differences,
 )
 from pacbench.baselines.upsampling.sampling import (
@@ -110,6 +112,22 @@ def test_smoothest_map_solves_the_dense_system() -> None:
         matrix = sampling.T @ sampling + laplacian(weights, EIGHT_NEIGHBOURS, (12, 16)).toarray()
         expected = np.linalg.solve(matrix, sampling.T @ low.reshape(2, -1).T).T
         np.testing.assert_allclose(found.reshape(2, -1), expected, atol=2e-4)
+
+
+@pytest.mark.parametrize("factor", [4, 16])
+@pytest.mark.parametrize("steps", [FOUR_NEIGHBOURS, EIGHT_NEIGHBOURS], ids=["4", "8"])
+def test_smoothest_map_is_found_to_a_thousandth(steps: tuple[Step, ...], factor: int) -> None:
+    """With weights as suites have them, on a guide of flat patches, by a sparse direct solver."""
+    size, offset = (96, 128), factor / 2 - 1
+    patches = random(3, 6, 8).repeat(16, axis=1).repeat(16, axis=2)
+    guide = patches + 0.02 * random(3, *size)
+    low = random(1, size[0] // factor, size[1] // factor)
+    weights = [0.001 * similarity(350 * squared_differences(guide, step)) for step in steps]
+    found = SampledMap(low, factor, offset).smoothest(grow(low, factor, offset), weights, steps)
+    sampling = sampling_matrix(size, factor, offset).astype(np.float64)
+    matrix = sparse.csc_array(sampling.T @ sampling + laplacian(weights, steps, size))
+    expected = spsolve(matrix, sampling.T @ low.reshape(-1))
+    np.testing.assert_allclose(found.reshape(-1), expected, atol=1e-3)
 
 
 def test_conjugate_gradients_stop_by_the_step_in_the_values() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,9 @@ from pacbench.tasks.upsample import UpsampleTask
 Build = Callable[..., Method]
 NAMES = [name for name in methods if methods[name].info.task == "upsample"]
 NETWORKS = [name for name in NAMES if methods[name].info.learnable]
+FACTORS = {"dmsg": (2, 4, 8, 16), "pac": (2, 4, 8, 16), "pac_lite": (4, 8, 16)}
+"""Of networks that do not grow by any."""
+
 CASES = [
     {"target": "depth", "factor": 4},
     {"target": "flow", "factor": 8, "mode": "bilinear"},
@@ -36,6 +40,30 @@ def test_any_size_and_target(
     assert np.isfinite(output).all()
     scores = UpsampleTask(sample, method.protocol).score(output, sample)
     assert all(value >= 0 for value in scores.values())
+
+
+@pytest.mark.parametrize("size", [(1, 1), (1, 7), (7, 1), (2, 2), (3, 5), (1, 67), (17, 33)])
+@pytest.mark.parametrize("factor", [2, 3, 4, 16])
+@pytest.mark.parametrize("name", NAMES)
+def test_the_smallest_and_the_longest_maps(
+    build: Build, sample: Sample, name: str, factor: int, size: tuple[int, int]
+) -> None:
+    """By every backend; a network that cannot grow by a factor says so."""
+    assert sample.depth is not None
+    corner = np.s_[..., : size[0], : size[1]]
+    small = replace(
+        sample, image=sample.image[corner], depth=sample.depth[corner], labels=None, flow=None
+    )
+    for backend in methods[name].info.backends:
+        if factor not in FACTORS.get(name, (factor,)):
+            with pytest.raises(ValueError, match=f"factor is {factor}"):
+                build(name, backend, factor=factor)
+            continue
+        method = build(name, backend, factor=factor)
+        with torch.inference_mode():
+            output = method.finish(method.run(method.prepare(small)))
+        assert output.shape == (1, *size)
+        assert np.isfinite(output).all()
 
 
 @pytest.mark.parametrize("name", NETWORKS)

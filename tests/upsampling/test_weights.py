@@ -1,34 +1,57 @@
-"""Upsampling networks that come with the package: all or none of a factor, and fairly trained."""
+"""Upsampling networks that come with the package: for every factor, and fairly trained."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pacbench.train.weights import packaged_weights
 
-NETWORKS = ("djf", "pac-lite", "pac")
+NETWORKS = ("djf-our-impl", "pac-lite", "pac")
 FACTORS = (4, 8, 16)
 
 
-def weights_of(target: str) -> dict[str, Path]:
-    return {n: p for n, p in packaged_weights().items() if n.startswith(f"upsample_{target}/")}
-
-
-@pytest.mark.parametrize("factor", FACTORS)
-@pytest.mark.parametrize("target", ["depth", "flow"])
-def test_all_or_none_of_a_factor_are_there(target: str, factor: int) -> None:
-    there = {name for name in weights_of(target) if name.endswith(f"-factor-{factor}")}
-    complete = {f"upsample_{target}/{name}-factor-{factor}" for name in NETWORKS}
-    assert there in (set(), complete)
-
-
-@pytest.mark.parametrize("target", ["depth", "flow"])
-def test_all_were_trained_alike(target: str) -> None:
-    abouts = [
-        json.loads((p.parent / "training.json").read_text()) for p in weights_of(target).values()
+def abouts(target: str) -> list[dict[str, Any]]:
+    """What is known of the trainings, for all networks and factors."""
+    packaged = packaged_weights()
+    paths = [
+        packaged[f"upsample_{target}/{network}-factor-{factor}"]
+        for network in NETWORKS
+        for factor in FACTORS
     ]
-    budgets = {json.dumps(about["training"], sort_keys=True) for about in abouts}
-    assert len(budgets) <= 1
+    return [json.loads((path.parent / "training.json").read_text()) for path in paths]
+
+
+@pytest.mark.parametrize("target", ["depth", "flow"])
+def test_there_are_no_others(target: str) -> None:
+    there = [name for name in packaged_weights() if name.startswith(f"upsample_{target}/")]
+    assert len(there) == len(abouts(target))
+
+
+def test_all_were_trained_alike() -> None:
+    """By the same settings on the same data; flow without the smooth targets of depth."""
+    smooth = {"depth": 0.7, "flow": 0.0}
+    settings = {
+        json.dumps(
+            [
+                about["training"] | {"smooth": about["training"]["smooth"] - smooth[target]},
+                about["cell"]["data"],
+                about["cell"]["seed"],
+                about["samples"],
+                about["processes"],
+            ],
+            sort_keys=True,
+        )
+        for target in smooth
+        for about in abouts(target)
+    }
+    assert len(settings) == 1
+
+
+@pytest.mark.parametrize("target", ["depth", "flow"])
+def test_each_is_of_a_clean_checkout_and_tells_its_command(target: str) -> None:
+    for about in abouts(target):
+        assert about["environment"]["dirty"] is False
+        assert about["command"].startswith(f"pacbench train suites/upsample_{target}.yaml")
