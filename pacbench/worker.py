@@ -137,7 +137,7 @@ class Bench:
     def outcome(self) -> Outcome:
         """What was measured; pictures are written now, when all samples have been seen."""
         for kept in self._kept:
-            _save_pictures(kept.pictures, self.pictures / kept.sample, self.cell.id)
+            save_pictures(kept.pictures, self.pictures / kept.sample, self.cell.id)
         return Outcome(
             protocol=f"{self.dataset.protocol}; {self.task.protocol}",
             metrics=_defined(self.task.summary()) if self.score else {},
@@ -177,7 +177,7 @@ def _defined(metrics: dict[str, float]) -> dict[str, float]:
     return {name: value for name, value in metrics.items() if not math.isnan(value)}
 
 
-def _save_pictures(pictures: Pictures, folder: Path, cell_id: str) -> None:
+def save_pictures(pictures: Pictures, folder: Path, cell_id: str) -> None:
     """Colours as ``.png``, maps as ``.npy``; the output is named after the cell."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, picture in pictures.items():

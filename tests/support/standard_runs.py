@@ -9,7 +9,6 @@ import cv2
 import numpy as np
 from made_results import record, results
 from numpy.typing import NDArray
-from PIL import Image
 
 from pacbench.data.base import Sample, datasets
 from pacbench.report.run import Results
@@ -17,6 +16,7 @@ from pacbench.suite.cells import Cell
 from pacbench.suite.expand import expand
 from pacbench.suite.load import load_suite
 from pacbench.tasks import tasks
+from pacbench.worker import save_pictures
 
 COARSE = 6
 """How many times coarser than the truth made outputs are, at least."""
@@ -47,7 +47,7 @@ def made_run(suite_path: Path, overrides: list[str], folder: Path) -> Results | 
         records.append(record(cell, scores, seconds, metric, protocol=shown))
         for sample in samples:
             pictures = scorer.pictures(_rough(sample, cell, COARSE + number), sample)
-            _save(pictures, folder / "pictures" / sample.name, cell.id)
+            save_pictures(pictures, folder / "pictures" / sample.name, cell.id)
     return replace(results(records, folder), suite=suite)
 
 
@@ -66,13 +66,3 @@ def _coarse(
     height, width = values.shape
     small = cv2.resize(values, (width // times, height // times), interpolation=cv2.INTER_NEAREST)
     return np.asarray(cv2.resize(small, (width, height), interpolation=method))
-
-
-def _save(pictures: dict[str, NDArray[np.generic]], folder: Path, cell_id: str) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, picture in pictures.items():
-        stem = cell_id if name == "output" else name
-        if picture.dtype == np.uint8:
-            Image.fromarray(picture).save(folder / f"{stem}.png")
-        else:
-            np.save(folder / f"{stem}.npy", picture)
