@@ -33,6 +33,9 @@ TRAINING = {
 }
 
 
+KEEP = ("best", "last")
+
+
 def suite_text(**changes: Any) -> str:
     suite = {
         "name": "small",
@@ -85,6 +88,16 @@ def test_training_lowers_the_loss_and_keeps_its_papers(cell: Cell, tmp_path: Pat
     assert about["command"] == "command"
     assert about["training"]["iterations"] == 40
     assert about["cell"]["params"]["dilations"] == [2]
+
+
+def test_the_last_weights_are_kept_where_that_is_wanted(cell: Cell, tmp_path: Path) -> None:
+    """By steps that are far too large, so that the first are the best."""
+    best, last = (run(cell, tmp_path / keep, learning_rate=30.0, keep=keep) for keep in KEEP)
+    assert best[1] > last[1] == float(read_log(last[0] / "log.csv")[-1]["score"])
+    final = load(last[0] / "checkpoint.pt")["module"]
+    assert same(load(last[0] / "weights.pt"), final)
+    assert not same(load(best[0] / "weights.pt"), final)
+    assert json.loads((last[0] / "training.json").read_text())["last_score"] == last[1]
 
 
 class StopsAt:
