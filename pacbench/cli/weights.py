@@ -26,12 +26,12 @@ def list_() -> None:
     """List the weights that come with pacbench: name, score in validation, sha256, command."""
     from pacbench.report.goals import Goal
     from pacbench.suite.cells import Cell
-    from pacbench.train.checkpoint import read_about
+    from pacbench.train.checkpoint import read_about, score_of
     from pacbench.train.weights import packaged_weights, sha256_of
 
     for name, path in packaged_weights().items():
         about = read_about(path.parent)
-        score = Goal.of(Cell.model_validate(about["cell"])).text(about["best_score"])
+        score = Goal.of(Cell.model_validate(about["cell"])).text(score_of(about))
         typer.echo(f"{name}  {score}  {sha256_of(path)[:12]}  {about['command']}")
 
 

@@ -70,6 +70,11 @@ def read_about(folder: Path) -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
+def score_of(about: dict[str, Any]) -> float:
+    """The validation score of the weights that a training kept, the best or the last."""
+    return float(about["best_score"] if "best_score" in about else about["last_score"])
+
+
 class Log:
     """A CSV file with a row per validation."""
 
