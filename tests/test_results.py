@@ -33,8 +33,9 @@ def runs(tool: ModuleType) -> list[Results]:
     return [read(RunFolder(folder)) for folder in tool.committed()]
 
 
-def test_there_are_results_of_every_standard_suite(tool: ModuleType) -> None:
-    assert {folder.name for folder in FOLDERS} == set(tool.standard_suites())
+def test_results_are_of_standard_suites(tool: ModuleType) -> None:
+    assert FOLDERS
+    assert {folder.name for folder in FOLDERS} <= set(tool.standard_suites())
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
