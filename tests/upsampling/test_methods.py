@@ -42,8 +42,8 @@ def test_any_size_and_target(
     assert all(value >= 0 for value in scores.values())
 
 
-@pytest.mark.parametrize("size", [(1, 1), (1, 7), (7, 1), (2, 2), (3, 5), (1, 67), (17, 33)])
-@pytest.mark.parametrize("factor", [2, 3, 4, 16])
+@pytest.mark.parametrize("size", [(1, 1), (1, 7), (7, 1), (3, 5), (17, 33)])
+@pytest.mark.parametrize("factor", [3, 16])
 @pytest.mark.parametrize("name", NAMES)
 def test_the_smallest_and_the_longest_maps(
     build: Build, sample: Sample, name: str, factor: int, size: tuple[int, int]
