@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -15,23 +18,26 @@ def conjugate_gradients(
     start: Array,
     tolerance: float = 1e-7,
     iterations: int = 3000,
+    precondition: Callable[[Array], Array] | None = None,
 ) -> Array:
     """x with A x = b for a symmetric positive definite A, from a good ``start``.
 
-    Preconditioned by A's diagonal D. scipy's ``cg`` stops by the residual r, whose size says little
-    here: pixels without a sample weigh only as much as their edges. This stops when D⁻¹ r, which is
-    in the units of x, has a root mean square of ``tolerance``: far less than the error of x, for
-    what is wrong over a wide area shows little in each pixel's own equation.
+    scipy's ``cg`` stops by the residual r, whose size says little here: pixels without a sample
+    weigh only as much as their edges. This stops when M⁻¹ r, which is in the units of x, has a root
+    mean square of ``tolerance``: far less than the error of x, for what is wrong over a wide area
+    shows little in each pixel's own equation.
 
     Args:
         matrix: A, (n, n).
         right: b, (n,).
-        start: (n,).
+        start: (n,); returned as it is if it is good enough.
+        precondition: multiplies by M⁻¹; without it M is the diagonal of A.
     """
-    inverse = 1 / matrix.diagonal()
+    if precondition is None:
+        precondition = partial(np.multiply, 1 / matrix.diagonal())
     x = start.copy()
     residual = right - matrix @ x
-    correction = inverse * residual
+    correction = precondition(residual)
     direction = correction.copy()
     slope = residual @ correction
     limit = tolerance**2 * len(x)
@@ -42,7 +48,7 @@ def conjugate_gradients(
         length = slope / (direction @ image)
         x += length * direction
         residual -= length * image
-        np.multiply(inverse, residual, out=correction)
+        correction = precondition(residual)
         slope, previous = residual @ correction, slope
         direction *= slope / previous
         direction += correction

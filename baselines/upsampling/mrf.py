@@ -5,7 +5,7 @@ Diebel & Thrun's energy, quadratic and so minimised to a thousandth of the map's
     E(u) = Σ_s (u_s − f_s)² + λ Σ_{ij} exp(−c |I_i − I_j|²) (u_i − u_j)²
 
 with s the sampled pixels and ij the pairs of 4-neighbours. They too solve it by conjugate
-gradients; here these start from the linearly grown map and are preconditioned by the diagonal.
+gradients; here these start from the linearly grown map and are preconditioned.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from pacbench.baselines.upsampling.conjugate_gradients import conjugate_gradients
+from pacbench.baselines.upsampling.sample_preconditioner import SamplePreconditioner
 from pacbench.baselines.upsampling.sampling import sampling_matrix
 
 Array = NDArray[np.float32]
@@ -84,15 +85,35 @@ class SampledMap:
     def __init__(self, low: Array, factor: int, offset: float) -> None:
         channels, height, width = low.shape
         self.size = (height * factor, width * factor)
-        sampling = sampling_matrix(self.size, factor, offset)
-        self._gram = (sampling.T @ sampling).todia()
-        self._right = [sampling.T @ samples for samples in low.reshape(channels, -1)]
+        self._samples = low.reshape(channels, -1)
+        self._sampling = sampling_matrix(self.size, factor, offset)
+        self._gram = (self._sampling.T @ self._sampling).todia()
+        self._between_pixels = offset != int(offset)
+        # With these, direct solutions of MRF and SDF on scenes are met to a thousandth.
+        self._tolerance = 5e-8 if self._between_pixels else 1e-7
 
     def smoothest(self, start: Array, weights: Sequence[Array], steps: Sequence[Step]) -> Array:
-        """The (C, H, W) minimum of E, found from ``start`` (C, H, W)."""
-        matrix = self._gram + laplacian(weights, steps, self.size)
-        found = [
-            conjugate_gradients(matrix, right, first.reshape(-1))
-            for right, first in zip(self._right, start, strict=True)
-        ]
-        return np.stack(found).reshape(start.shape)
+        """The (C, H, W) minimum of E, found from ``start`` (C, H, W).
+
+        A channel of ``start`` that is good enough is returned as it is.
+        """
+        graph = laplacian(weights, steps, self.size)
+        matrix = self._gram + graph
+        precondition = None
+        if self._between_pixels:
+            precondition = SamplePreconditioner(self._sampling, graph.diagonal())
+        found = np.empty_like(start)
+        for samples, first, best in zip(self._samples, start, found, strict=True):
+            x = first.reshape(-1)
+            # In Sᵀ f − (SᵀS + L) x the rounding of samples would drown the weakest edges. Sought is
+            # the change of x, for which the rounding of the matrix matters as little.
+            residual = self._sampling.T @ (samples - self._sampling @ x) - graph @ x
+            change = conjugate_gradients(
+                matrix,
+                residual,
+                np.zeros_like(residual),
+                self._tolerance,
+                precondition=precondition,
+            )
+            np.add(first, change.reshape(self.size), out=best)
+        return found

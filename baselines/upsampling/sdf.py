@@ -52,7 +52,9 @@ def sd_filter(
             params.smoothness * similarity(exponent + params.nu * squared_differences(output, step))
             for exponent, step in zip(static, EIGHT_NEIGHBOURS, strict=True)
         ]
-        output = samples.smoothest(output, weights, EIGHT_NEIGHBOURS)
+        before, output = output, samples.smoothest(output, weights, EIGHT_NEIGHBOURS)
+        if np.array_equal(before, output):
+            break  # so would all further steps leave it
     return output
 
 
