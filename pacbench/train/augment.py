@@ -1,7 +1,7 @@
 """What real pairs of guide and map have, and generated ones lack.
 
-Real images are full of edges that mean nothing, real maps are smooth nearly everywhere, and the two
-are not registered to the pixel. Networks that learned on plain scenes trust every edge.
+Real images are full of edges that mean nothing, and real maps are smooth nearly everywhere.
+Networks that learned on plain scenes trust every edge.
 """
 
 from __future__ import annotations
@@ -37,13 +37,6 @@ def textured(image: NDArray[np.uint8], contrast: float, draw: random.Random) -> 
     there = _grown(patches, PATCH, draw)[:, :rows, :columns]
     changed = image + 255 * contrast * pattern * there
     return np.rint(changed).clip(0, 255).astype(np.uint8)
-
-
-def shifted(image: NDArray[np.uint8], most: int, draw: random.Random) -> NDArray[np.uint8]:
-    """A (3, H, W) image moved by at most so many pixels, its border repeated."""
-    down, right = (draw.randint(0, 2 * most) for _ in range(2))
-    padded = np.pad(image, ((0, 0), (most, most), (most, most)), mode="edge")
-    return padded[:, down:, right:][:, : image.shape[1], : image.shape[2]]
 
 
 def smoothed(target: Map, factor: int) -> Map:

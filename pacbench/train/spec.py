@@ -29,6 +29,13 @@ class TrainingSpec(BaseModel):
     crop: list[int] = Field(
         default=[192, 256], min_length=2, max_length=2, description="height and width in pixels"
     )
+    low_crop: int = Field(
+        1,
+        ge=1,
+        description="upsampling: height and width, at least, of the low-resolution map of a crop, "
+        "in its own pixels: larger factors take larger crops. In small ones nearly every pixel is "
+        "close to the border, where zeros are what a network sees of the rest",
+    )
     learning_rate: float = Field(
         1e-3, gt=0, description="of weights up to 1; of larger ones, times their initial size"
     )
@@ -54,12 +61,6 @@ class TrainingSpec(BaseModel):
         description="upsampling: contrast, at most, of random patterns that are laid over guides, "
         "for edges that mean nothing: real images have far more of them than generated ones; "
         "weak ones are more common",
-    )
-    shift: int = Field(
-        0,
-        ge=0,
-        description="upsampling: pixels, at most, by which guides are moved off their targets: "
-        "real ones are not registered to the pixel",
     )
     smooth: float = Field(
         0.0,

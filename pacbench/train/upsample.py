@@ -15,7 +15,7 @@ from pacbench.metrics.upsampling import DEPTH_BORDER, inside_border
 from pacbench.protocols import UpsampleProtocol
 from pacbench.protocols.lowres import Map, fill_invalid
 from pacbench.tasks.upsample import UpsampleTask
-from pacbench.train.augment import shifted, smoothed, textured
+from pacbench.train.augment import smoothed, textured
 from pacbench.train.learning import Learning, learnings
 
 MIRRORED = np.array([-1, 1], np.float32)[:, None, None]
@@ -111,19 +111,18 @@ class UpsampleLearning(Learning):
             target = smoothed(target, self.protocol.factor)
         if spec.texture:
             image = textured(image, spec.texture * draw.random() ** 2, draw)
-        if spec.shift:
-            image = shifted(image, spec.shift, draw)
         return image, target
 
     def _window(self, sample: Sample, draw: random.Random) -> Any:
         """A random crop as an index."""
-        (height, width), (rows, columns) = sample.image.shape[1:], self.spec.crop
+        factor = self.protocol.factor
+        height, width = sample.image.shape[1:]
+        rows, columns = (max(side, self.spec.low_crop * factor) for side in self.spec.crop)
         if rows > height or columns > width:
             raise ValueError(
                 f"crop is {rows}×{columns}, but sample '{sample.name}' is {height}×{width}; "
-                "lower `crop` in the suite's `training:`"
+                "lower `crop` or `low_crop` in the suite's `training:`"
             )
-        factor = self.protocol.factor
         if rows % factor or columns % factor:
             raise ValueError(
                 f"crop is {rows}×{columns}; training at factor {factor} needs multiples of it"

@@ -144,11 +144,11 @@ def test_a_training_goes_on_only_as_it_began(cell: Cell, tmp_path: Path) -> None
         run(cell.model_copy(update={"seed": 5}), tmp_path)
     assert (folder / "training.json").read_text() == before
     about = json.loads(before)
-    del about["training"]["shift"], about["cell"]["params"]["rgb_scale"]
+    del about["training"]["candidates"], about["cell"]["params"]["rgb_scale"]
     (folder / "training.json").write_text(json.dumps(about))  # as of a version without them
     run(cell, tmp_path)
-    with pytest.raises(UserError, match=r"training\.shift was 0, is 2"):
-        run(cell, tmp_path, shift=2)
+    with pytest.raises(UserError, match=r"training\.candidates was 1, is 2"):
+        run(cell, tmp_path, candidates=2)
     with_weights = {**cell.params, "weights": "made/of/it"}
     run(cell.model_copy(update={"params": with_weights, "pictures": 3}), tmp_path)
 

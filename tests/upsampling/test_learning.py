@@ -90,22 +90,6 @@ def steepest(maps: Tensor) -> float:
     return float(maps.diff(dim=-1).abs().max())
 
 
-def test_shifted_guides_are_off_by_whole_pixels() -> None:
-    offsets = set()
-    for number in range(12):
-        plain = learning_of("depth", batch=1).batch(number)
-        moved = learning_of("depth", batch=1, shift=1).batch(number)
-        assert torch.equal(plain.truth, moved.truth)
-        inner = plain.guide[0, :, 1:-1, 1:-1]
-        offsets |= {
-            (down, right)
-            for down in range(3)
-            for right in range(3)
-            if torch.equal(moved.guide[0, :, down : down + 30, right : right + 30], inner)
-        }
-    assert len(offsets) > 3
-
-
 def test_of_candidates_the_most_varied_is_taken() -> None:
     one, many = (
         [learning_of("depth", batch=1, candidates=n).batch(i).truth.std() for i in range(8)]
@@ -176,6 +160,16 @@ def test_crops_that_cannot_be_are_refused() -> None:
         learning_of("depth", crop=[64, 32]).batch(0)
     with pytest.raises(ValueError, match="crop is 30×32; training at factor 4 needs multiples"):
         learning_of("depth", crop=[30, 32]).batch(0)
+
+
+def test_larger_factors_take_larger_crops() -> None:
+    wider = learning_of("depth", crop=[32, 32], low_crop=9).batch(0)
+    assert wider.low.shape == (2, 1, 9, 9)
+    assert wider.truth.shape == (2, 1, 36, 36)
+    enough = learning_of("depth", crop=[32, 32], low_crop=8).batch(0)
+    assert enough.truth.shape == (2, 1, 32, 32)
+    with pytest.raises(ValueError, match=r"crop is 44×44, but .* lower `crop` or `low_crop`"):
+        learning_of("depth", crop=[32, 32], low_crop=11).batch(0)
 
 
 def test_a_short_training_learns_and_starts_afresh(tmp_path: Path) -> None:
