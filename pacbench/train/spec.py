@@ -66,9 +66,14 @@ class TrainingSpec(BaseModel):
         0.0,
         ge=0,
         le=1,
-        description="upsampling: share of the crops, from the first milestone on, whose target is "
-        "blurred until it has no edges: real ones are smooth nearly everywhere. Before, a network "
-        "is to learn what edges of the guide are good for; and `keep` should be last",
+        description="upsampling: share of the crops whose target is blurred until it has no edges: "
+        "real ones are smooth nearly everywhere. Best `late`, for a network is first to learn what "
+        "edges of the guide are good for, and with `keep: last`",
+    )
+    late: dict[Literal["candidates", "texture", "smooth"], int | float] = Field(
+        default_factory=dict,
+        description="what of these differs from the first milestone on, for the last and smallest "
+        "steps",
     )
     averaging: Share | None = Field(
         None,
@@ -108,6 +113,12 @@ class TrainingSpec(BaseModel):
         """Names of the parts that do not learn in a step."""
         return tuple(name for name, share in self.frozen.items() if step < share * self.steps)
 
+    def at(self, progress: float) -> TrainingSpec:
+        """As it is once this share of the steps has been made."""
+        if not self.late or progress < min(self.milestones, default=0.0):
+            return self
+        return TrainingSpec(**{**self.model_dump(), "late": {}, **self.late})
+
     def for_method(self, *names: str) -> TrainingSpec:
         """As it is for a method of these names; a later name stands above an earlier one."""
         changes: dict[str, Any] = {}
@@ -116,7 +127,8 @@ class TrainingSpec(BaseModel):
         return TrainingSpec(**{**self.model_dump(), "methods": {}, **changes})
 
     @model_validator(mode="after")
-    def _methods_are_valid(self) -> TrainingSpec:
+    def _parts_are_valid(self) -> TrainingSpec:
+        self.at(1.0)
         for name in self.methods:
             self.for_method(name)
         return self

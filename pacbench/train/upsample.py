@@ -17,6 +17,7 @@ from pacbench.protocols.lowres import Map, fill_invalid
 from pacbench.tasks.upsample import UpsampleTask
 from pacbench.train.augment import smoothed, textured
 from pacbench.train.learning import Learning, learnings
+from pacbench.train.spec import TrainingSpec
 
 MIRRORED = np.array([-1, 1], np.float32)[:, None, None]
 TINY = 1e-12
@@ -52,7 +53,8 @@ class UpsampleLearning(Learning):
 
     def batch(self, number: int, progress: float = 0.0) -> Batch:
         draw = random.Random(f"{self.seed}/{number}")  # noqa: S311, crops are no secrets
-        crops = [self._crop(draw, progress) for _ in range(self.spec.batch)]
+        spec = self.spec.at(progress)
+        crops = [self._crop(draw, spec) for _ in range(spec.batch)]
         return Batch(*(torch.stack(parts).to(self.device) for parts in zip(*crops, strict=True)))
 
     def loss(self, module: nn.Module, batch: Batch) -> Tensor:
@@ -75,7 +77,7 @@ class UpsampleLearning(Learning):
             task.score(inputs.finish(module(low, guide).cpu().numpy()), sample)
         return -task.summary()[task.goal]
 
-    def _crop(self, draw: random.Random, progress: float) -> Batch:
+    def _crop(self, draw: random.Random, spec: TrainingSpec) -> Batch:
         protocol = self.protocol
         sample = self.training_sample(draw.randrange(len(self.training)))
         target = protocol.target_of(sample)
@@ -88,12 +90,12 @@ class UpsampleLearning(Learning):
             if protocol.target == "flow":
                 target = target * MIRRORED  # u points the other way
         whole = target
-        windows = [self._window(sample, draw) for _ in range(self.spec.candidates)]
+        windows = [self._window(sample, draw) for _ in range(spec.candidates)]
         window = max(windows, key=lambda window: float(target[window].std(axis=(1, 2)).sum()))
         image, target, known = image[window], target[window], known[window]
         if protocol.target == "depth":
             known = known & inside_border((known.shape[0], known.shape[1]), DEPTH_BORDER)
-        image, target = self._augmented(image, target, draw, progress)
+        image, target = self._augmented(image, target, draw, spec)
         inputs = protocol.inputs(target, image, draw.getrandbits(32), whole)
         low, minimum, span = (
             part.reshape(-1, *part.shape[2:]) for part in (inputs.low, inputs.minimum, inputs.span)
@@ -102,12 +104,10 @@ class UpsampleLearning(Learning):
         return Batch(*(torch.from_numpy(np.ascontiguousarray(part)) for part in parts))
 
     def _augmented(
-        self, image: NDArray[np.uint8], target: Map, draw: random.Random, progress: float
+        self, image: NDArray[np.uint8], target: Map, draw: random.Random, spec: TrainingSpec
     ) -> tuple[NDArray[np.uint8], Map]:
         """With what real pairs have and generated ones lack."""
-        spec = self.spec
-        late = progress >= min(spec.milestones, default=0)
-        if spec.smooth and late and draw.random() < spec.smooth:
+        if spec.smooth and draw.random() < spec.smooth:
             target = smoothed(target, self.protocol.factor)
         if spec.texture:
             image = textured(image, spec.texture * draw.random() ** 2, draw)

@@ -74,9 +74,9 @@ def test_a_pattern_covers_about_half_of_an_image(seed: int) -> None:
     assert np.abs(rough.astype(int) - 128).max() <= 103
 
 
-def test_smooth_targets_begin_at_the_first_milestone() -> None:
+def test_late_settings_begin_at_the_first_milestone() -> None:
     """They are blurred before they are shrunk, and their guides stay as they are."""
-    spec = {"smooth": 1.0, "milestones": [0.5, 0.9], "batch": 1}
+    spec = {"late": {"smooth": 1.0}, "milestones": [0.5, 0.9], "batch": 1}
     plain = learning_of("depth", batch=1).batch(3)
     early, late = (learning_of("depth", **spec).batch(3, progress) for progress in (0.49, 0.5))
     assert all(torch.equal(a, b) for a, b in zip(plain, early, strict=True))
@@ -96,6 +96,9 @@ def test_of_candidates_the_most_varied_is_taken() -> None:
         for n in (1, 6)
     )
     assert sum(many) > sum(one)
+    late = learning_of("depth", batch=1, candidates=6, late={"candidates": 1})
+    assert [late.batch(i, progress=1.0).truth.std() for i in range(8)] == one
+    assert [late.batch(i).truth.std() for i in range(8)] == many
 
 
 @pytest.mark.parametrize("target", ["depth", "flow"])
