@@ -35,7 +35,7 @@ def runs(tool: ModuleType) -> list[Results]:
 
 def test_results_are_of_standard_suites(tool: ModuleType) -> None:
     assert FOLDERS
-    assert {folder.name for folder in FOLDERS} <= set(tool.standard_suites())
+    assert {folder.name for folder in FOLDERS} == set(tool.standard_suites())
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
