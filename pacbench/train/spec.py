@@ -117,7 +117,8 @@ class TrainingSpec(BaseModel):
         """As it is once this share of the steps has been made."""
         if not self.late or progress < min(self.milestones, default=0.0):
             return self
-        return TrainingSpec(**{**self.model_dump(), "late": {}, **self.late})
+        values = self.model_dump()
+        return TrainingSpec(**{**values, "late": {}, **values["late"]})
 
     def for_method(self, *names: str) -> TrainingSpec:
         """As it is for a method of these names; a later name stands above an earlier one."""
