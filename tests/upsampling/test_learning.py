@@ -177,7 +177,7 @@ def test_larger_factors_take_larger_crops() -> None:
 
 def test_a_short_training_learns_and_starts_afresh(tmp_path: Path) -> None:
     overrides = [*SMALL, "training.iterations=20", "training.budget=1.0", "training.crop=[32, 32]"]
-    overrides += ["training.learning_rate=0.001"]
+    overrides += ["training.learning_rate=0.001", "training.low_crop=1"]
     overrides += ["training.validate_every=10", "training.validation_samples=1"]
     source = load_suite("upsample_depth", overrides)
     cell = source.cells("cpu", 1, {"method": "pac_lite", "factor": "4"})[0]
